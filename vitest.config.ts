@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs'
+import { defineConfig } from 'vitest/config'
+
+// A real PostgreSQL for the integration tests is started by the service's own set-up file.
+const databaseSetup = 'apps/api/test/global-setup.ts'
+
+export default defineConfig({
+  test: {
+    // Two at once: the tests that matter here start processes of their own (PostgreSQL, git, the client).
+    maxWorkers: 2,
+    projects: [
+      {
+        // tsconfig says "preserve" for Next, which leaves JSX in what the tests run.
+        oxc: { jsx: { runtime: 'automatic' } },
+        test: {
+          name: 'unit',
+          include: ['{packages,apps}/*/src/**/*.test.{ts,tsx}', 'scripts/*.test.ts'],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: 'integration',
+          include: ['{packages,apps}/*/test/**/*.test.ts'],
+          globalSetup: existsSync(databaseSetup) ? [databaseSetup] : [],
+          pool: 'forks',
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+})
