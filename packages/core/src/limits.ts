@@ -1,0 +1,37 @@
+/** Every bound of the formats and of the wire, in one place. Sizes in bytes, times in seconds. */
+export const limits = {
+  /** A path inside a workspace, as UTF-8 bytes of its written form. */
+  pathBytes: 4096,
+  /** A symlink's text. */
+  symlinkTargetBytes: 4096,
+  /** A prompt or a last message kept with a turn; longer ones are cut. */
+  promptCharacters: 16_384,
+  labelCharacters: 200,
+  sessionCharacters: 200,
+  /** Files above this are recorded as skipped `too-large`, unless configured otherwise. */
+  fileBytes: 64 * 1024 * 1024,
+  /** A pack holds this much, or exactly one frame. */
+  packBytes: 16 * 1024 * 1024,
+  /** A turn's signed envelope, compressed, on the wire. */
+  envelopeCompressedBytes: 64 * 1024 * 1024,
+  /** The same, unpacked: what one turn may make the server hold in memory. */
+  envelopeBytes: 512 * 1024 * 1024,
+  entriesPerTurn: 500_000,
+  blobIdsPerQuestion: 10_000,
+  pageItems: 200,
+  pageItemsDefault: 50,
+  entriesPerPage: 500,
+  /** A frame on a WebSocket, both directions. */
+  socketFrameBytes: 64 * 1024,
+  /** A made plan can be confirmed this long, by the machine's own clock. */
+  planTtlSeconds: 600,
+  /** A request that waited longer than this for its machine is only planned, never applied by itself. */
+  queuedRunSeconds: 60,
+  remoteRestoresPerHour: 6,
+  remoteRestoreFiles: 5_000,
+  enrollmentTtlSeconds: 600,
+  enrollmentTries: 5,
+  /** A restore waits this long for a busy agent to be quiet. */
+  busyWaitSeconds: 10,
+  signatureSkewSeconds: 300,
+} as const

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { machineIdSchema, turnIdSchema, type MachineId } from '#ids.ts'
+
+/**
+ * A signed envelope is one line of header and then the exact bytes that were signed:
+ *
+ *     turnback-envelope/1 <type> <machine> <base64url Ed25519 signature>\n<body>
+ *
+ * The signature is over `turnback-envelope/1\n<type>\n<machine>\n<length of body in decimal>\n<body>`, so
+ * a body signed as one type can never pass for another. Bodies are kept as they came: nothing is parsed
+ * and written again between the machine that signs and whoever checks.
+ */
+export const ENVELOPE_MAGIC = 'turnback-envelope/1'
+
+/** What may be signed: a turn's manifest, the stub that stands for one, a restore's plan, its report. */
+export const envelopeTypeSchema = z.enum(['turn', 'stub', 'plan', 'report'])
+export type EnvelopeType = z.infer<typeof envelopeTypeSchema>
+
+export interface EnvelopeHeader {
+  readonly type: EnvelopeType
+  readonly machine: MachineId
+  /** 64 bytes, base64url without padding. */
+  readonly signature: string
+  /** Where the body begins, in bytes from the start of the envelope. */
+  readonly bodyOffset: number
+}
+
+const HEADER = /^turnback-envelope\/1 ([a-z]+) (m_[0-9a-hjkmnp-tv-z]{26}) ([A-Za-z0-9_-]{86})$/
+const MAX_HEADER_BYTES = 200
+const NEWLINE = 0x0a
+
+/** What the signature is over, without the body that follows it. ASCII. */
+export function signedPrefix(type: EnvelopeType, machine: MachineId, bodyBytes: number): string {
+  return `${ENVELOPE_MAGIC}\n${type}\n${machine}\n${bodyBytes}\n`
+}
+
+/** The header line of an envelope, with its newline. ASCII. */
+export function headerLine(type: EnvelopeType, machine: MachineId, signature: string): string {
+  return `${ENVELOPE_MAGIC} ${type} ${machine} ${signature}\n`
+}
+
+/** Reads an envelope's header, or null when the bytes do not begin with one. Checks no signature. */
+export function parseEnvelopeHeader(bytes: Uint8Array): EnvelopeHeader | null {
+  const end = bytes.subarray(0, MAX_HEADER_BYTES).indexOf(NEWLINE)
+  if (end < 0) return null
+  const line = String.fromCharCode(...bytes.subarray(0, end))
+  const [, type, machine, signature] = HEADER.exec(line) ?? []
+  const parsedType = envelopeTypeSchema.safeParse(type)
+  const parsedMachine = machineIdSchema.safeParse(machine)
+  if (!parsedType.success || !parsedMachine.success || signature === undefined) return null
+  return { type: parsedType.data, machine: parsedMachine.data, signature, bodyOffset: end + 1 }
+}
+
+/** Body of a stub: stands on the server for an envelope that is private, too big to send, or purged. */
+export const stubSchema = z.strictObject({
+  turn: turnIdSchema,
+  seq: z.int().min(1),
+  prev: z.string().regex(/^[0-9a-f]{64}$/).nullable(),
+  /** Hex SHA-256 of the envelope that it stands for, so the chain goes on from it. */
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  reason: z.enum(['private', 'parked', 'purged']),
+})
+export type Stub = z.infer<typeof stubSchema>

@@ -1,0 +1,90 @@
+/** How one name of a path is written: as itself, or as `b64:` + base64url of its bytes (see `RelPath`). */
+export const ESCAPE = 'b64:'
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/** Written form of a name's bytes. */
+export function writeName(bytes: Uint8Array): string {
+  const text = decodeUtf8(bytes)
+  return text === null || text.startsWith(ESCAPE) ? ESCAPE + toBase64Url(bytes) : text
+}
+
+/**
+ * Bytes of a written name, or null when it is not the written form of anything: bad base64url, or an
+ * escape around a name that needs none (each name has one written form only).
+ */
+export function readName(written: string): Uint8Array | null {
+  if (!written.startsWith(ESCAPE)) return encodeUtf8(written)
+  const bytes = fromBase64Url(written.slice(ESCAPE.length))
+  if (bytes === null) return null
+  return writeName(bytes) === written ? bytes : null
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  let out = ''
+  let bits = 0
+  let value = 0
+  for (const byte of bytes) {
+    value = ((value << 8) | byte) & 0xffff
+    bits += 8
+    while (bits >= 6) {
+      bits -= 6
+      out += DIGITS.charAt((value >>> bits) & 63)
+    }
+  }
+  if (bits > 0) out += DIGITS.charAt((value << (6 - bits)) & 63)
+  return out
+}
+
+function fromBase64Url(text: string): Uint8Array | null {
+  const bytes: number[] = []
+  let bits = 0
+  let value = 0
+  for (const char of text) {
+    const digit = DIGITS.indexOf(char)
+    if (digit < 0) return null
+    value = ((value << 6) | digit) & 0xffff
+    bits += 6
+    if (bits >= 8) {
+      bits -= 8
+      bytes.push((value >>> bits) & 0xff)
+    }
+  }
+  return Uint8Array.from(bytes)
+}
+
+/** UTF-8 of a well-formed string; a lone surrogate has none, and gives null. */
+function encodeUtf8(text: string): Uint8Array | null {
+  const bytes: number[] = []
+  for (const char of text) {
+    const code = char.codePointAt(0) ?? 0
+    if (code >= 0xd800 && code <= 0xdfff) return null
+    if (code < 0x80) bytes.push(code)
+    else if (code < 0x800) bytes.push(0xc0 | (code >> 6), 0x80 | (code & 63))
+    else if (code < 0x10000) bytes.push(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63))
+    else
+      bytes.push(0xf0 | (code >> 18), 0x80 | ((code >> 12) & 63), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63))
+  }
+  return Uint8Array.from(bytes)
+}
+
+/** Text of strictly valid UTF-8, else null. */
+function decodeUtf8(bytes: Uint8Array): string | null {
+  let text = ''
+  let i = 0
+  while (i < bytes.length) {
+    const lead = bytes[i] ?? 0
+    const length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0
+    if (length === 0 || i + length > bytes.length) return null
+    let code = length === 1 ? lead : lead & (0x7f >> length)
+    for (let k = 1; k < length; k++) {
+      const byte = bytes[i + k] ?? 0
+      if ((byte & 0xc0) !== 0x80) return null
+      code = (code << 6) | (byte & 63)
+    }
+    const overlong = (length === 3 && code < 0x800) || (length === 4 && code < 0x10000)
+    if (overlong || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return null
+    text += String.fromCodePoint(code)
+    i += length
+  }
+  return text
+}
