@@ -74,7 +74,8 @@ test.each(ways)('%s in %s runs the client there', (command, cwd) => {
 
 test('found by PATH, and named to sh without a folder', () => {
   const env = { ...process.env, PATH: `${join(checkout, 'links')}:${process.env.PATH}` }
-  const byPath = spawnSync('chain', ['log'], { cwd: scratch, env, encoding: 'utf8' })
+  const onPath = 'chain'
+  const byPath = spawnSync(onPath, ['log'], { cwd: scratch, env, encoding: 'utf8' })
   expect(JSON.parse(byPath.stdout)).toEqual(ran(scratch, ['log']))
   const bare = spawnSync('sh', ['turnback', 'log'], { cwd: join(checkout, 'bin'), encoding: 'utf8' })
   expect(JSON.parse(bare.stdout)).toEqual(ran(join(checkout, 'bin'), ['log']))
