@@ -81,7 +81,8 @@ play_turn() {
   set -x
   head -n 41 styles.css >styles.css.new && cat styles.css.new >styles.css && rm styles.css.new
   printf '%s\n' ':root { color-scheme: dark }' 'body { background: #10202b; color: #e8f1f5 }' >theme.css
-  sed -i.before 's|    <link rel="stylesheet" href="styles.css">|&\n    <link rel="stylesheet" href="theme.css">|' index.html && rm index.html.before
+  sed -i.before 's|    <link rel="stylesheet" href="styles.css">|&\
+    <link rel="stylesheet" href="theme.css">|' index.html && rm index.html.before
   cat >app.js <<'END'
 import { createApp } from './framework.js'
 
