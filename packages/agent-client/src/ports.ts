@@ -1,10 +1,12 @@
 import type {
   BlobId,
   Change,
-  DomainError,
   EndReason,
+  Entry,
+  EnvelopeType,
   MachineId,
   RelPath,
+  RestoreDetail,
   RestoreEvent,
   RestoreId,
   RestoreReport,
@@ -18,9 +20,9 @@ import type {
 } from '@turnback/core'
 
 /**
- * What capture/ and restore/ need from the rest of the client. Concretes are wired in deps.ts. File access is
- * synchronous on purpose: it is two to four times faster than promises in a walk, and the CLI does one thing
- * at a time (docs/decisions).
+ * What capture/, restore/ and sync/ need from the rest of the client. Concretes are wired in deps.ts. File and
+ * database access is synchronous on purpose: it is two to four times faster than promises in a walk, and the
+ * command line does one thing at a time. Only what waits for somebody else (a lease, worker threads) is a promise.
  */
 
 export interface Clock {
@@ -43,19 +45,27 @@ export interface Workspace {
 /** Bytes by name. Everything here is local; nothing is fetched. */
 export interface BlobStore {
   /** Stores bytes under their id and gives it; repeatable. Durable only after {@link BlobStore.flush}. @throws STORE_FULL */
-  put(workspace: Workspace, bytes: Uint8Array, sealed: boolean): BlobId
-  /** The same for a file too big to hold: reads it in pieces from an open descriptor. */
-  putOpenFile(workspace: Workspace, fd: number, sizeBytes: number, sealed: boolean): BlobId
+  put(workspace: WorkspaceId, bytes: Uint8Array, sealed: boolean): BlobId
+  /**
+   * The same for a file that is read in pieces from an open descriptor, from its beginning to its end.
+   * @returns the id, and the bytes that were read: the caller compares them with what fstat says.
+   */
+  putOpenFile(workspace: WorkspaceId, fd: number, sealed: boolean): { blob: BlobId; sizeBytes: number }
   has(id: BlobId): boolean
+  /** Length of what the id names, or null when it is not here. */
+  findSize(id: BlobId): number | null
   /** The bytes, checked against their id. @throws BLOB_NOT_FOUND, BLOB_HASH_MISMATCH */
   read(id: BlobId): Uint8Array
-  /** Calls `take` with the bytes piece by piece; the id is checked when the last piece was taken. */
+  /** Calls `take` with the bytes piece by piece. Throws after the last piece when they did not fit the id. */
   readPieces(id: BlobId, take: (piece: Uint8Array) => void): void
-  /** True when `bytes` is what `id` names. Sealed ids are named under the workspace's key. */
-  isNamed(workspace: Workspace, id: BlobId, bytes: Uint8Array): boolean
   /** The id that `bytes` would have, without storing anything. */
-  idOf(workspace: Workspace, bytes: Uint8Array, sealed: boolean): BlobId
-  /** Makes all that was put durable. Called before the log names it. */
+  idOf(workspace: WorkspaceId, bytes: Uint8Array, sealed: boolean): BlobId
+  /** The id that an open file's bytes would have; read in pieces, nothing stored. */
+  idOfOpenFile(workspace: WorkspaceId, fd: number, sealed: boolean): { blob: BlobId; sizeBytes: number }
+  /**
+   * Makes all that was put durable (pack files first) and lists it in the index; in the caller's transaction when
+   * one is open, else in one of its own. Called before the log names the blobs. @throws STORE_FULL
+   */
   flush(): void
 }
 
@@ -75,42 +85,170 @@ export interface TurnRow {
   readonly endReason: EndReason | null
   readonly isOpen: boolean
   readonly pinned: boolean
-  /** HEAD and branch when the turn began, and when it ended. */
+  /** The number that the next scan had when the turn began: changes of this and later scans came after it. */
+  readonly firstScan: number
+  /** The same when it ended; null while it is open. */
+  readonly lastScan: number | null
+  /** HEAD and branch when the turn began, and HEAD when it ended. */
   readonly headBefore: string | null
   readonly headAfter: string | null
   readonly branch: string | null
+  /** Paths of a checkpoint, or null for the whole tree. Always null for other kinds. */
+  readonly paths: readonly RelPath[] | null
+  /** Last `hook` or `event` of an open turn, in milliseconds since 1970; null when there was none. */
+  readonly lastEventMs: number | null
+  /** Tools that began and did not end, of an open turn. */
+  readonly toolsInFlight: number
+  readonly agentPid: number | null
   readonly created: number
   readonly changed: number
   readonly deleted: number
   readonly skipped: number
 }
 
-/** A restore's own facts, beside its turn row. */
-export interface RestoreRow {
-  readonly id: RestoreId
+/** What an agent's adapter said during a turn. */
+export interface ToolEvent {
   readonly turn: TurnId
-  readonly target: TurnId
-  readonly takenBack: TurnId | null
-  readonly of: readonly TurnId[]
-  /** True when it covered all paths: then it marks turns `yes`, else `partly`. */
-  readonly isWhole: boolean
+  readonly atMs: number
+  readonly type: 'turn.start' | 'tool.before' | 'tool.after' | 'turn.end' | 'session.end'
+  readonly tool: string | null
+  readonly command: string | null
+  readonly paths: readonly RelPath[]
+  /** The scan that would come next when the event came. */
+  readonly nextScan: number
+}
+
+/** A restore's own facts, beside its turn row. `detail` is what its manifest says. */
+export interface RestoreRow {
+  readonly detail: RestoreDetail
+  readonly turn: TurnId
   readonly report: RestoreReport
+}
+
+/** One signed envelope that waits to be sent. */
+export interface OutboxItem {
+  readonly workspace: WorkspaceId
+  readonly turn: TurnId
+  readonly kind: TurnKind
+  readonly seq: number
+  readonly prev: string | null
+  /** Hex SHA-256 of the envelope, not of its compressed form. */
+  readonly sha256: string
+  /** Null when the server has it. */
+  readonly pushedAt: string | null
+  /** Null, or why it was set aside (`parked`): it can not be sent as it is, a stub goes instead. */
+  readonly parked: string | null
+}
+
+export interface ReportItem {
+  readonly restore: RestoreId
+  readonly workspace: WorkspaceId
+  readonly turn: TurnId | null
+  readonly report: RestoreReport
+  readonly pushedAt: string | null
+}
+
+/** A plan made by `preview`, kept until it is used or too old. `request` and `plan` are the maker's own JSON. */
+export interface PlanRow {
+  readonly token: string
+  readonly workspace: WorkspaceId
+  /** Given by the service for a remote restore; null for a local preview. */
+  readonly restore: RestoreId | null
+  readonly request: string
+  readonly plan: string
+  readonly createdMs: number
+  readonly usedMs: number | null
+}
+
+/** A restore that has begun to write. One per workspace at most; there is none when nothing is unfinished. */
+export interface JournalRow {
+  readonly workspace: WorkspaceId
+  readonly restore: RestoreId
+  /** The maker's own JSON: the full plan with from and to states. */
+  readonly plan: string
+  readonly startedAt: string
+}
+
+/** Who may look at, and write, one tree now. Taken by {@link Leases.run}; asked for as proof. */
+export interface Lease {
+  readonly workspace: WorkspaceId
+  readonly purpose: 'capture' | 'restore'
+}
+
+export interface Leases {
+  /**
+   * Runs `work` as the only one in this workspace; a nested workspace shares its outer one's lease. Waits up to
+   * `waitSeconds` (10 when not given) for another holder that lives; a dead one's lease is taken over.
+   * @throws RESTORE_RUNNING or STORE_LOCKED, by what the other one is doing
+   */
+  run<T>(
+    workspace: Workspace,
+    purpose: Lease['purpose'],
+    work: (lease: Lease) => Promise<T>,
+    waitSeconds?: number,
+  ): Promise<T>
+  /** What holds it now and lives, or null. */
+  findHolder(workspace: Workspace): { readonly pid: number; readonly purpose: Lease['purpose'] } | null
 }
 
 /** The log of one machine: workspaces, turns, changes, restores. SQLite; every write is in a transaction. */
 export interface Log {
-  /** Runs `work` in one immediate transaction: all of it is kept, or none. Not nested. */
+  /** Runs `work` in one immediate transaction: all of it is kept, or none. Called inside itself it joins in. */
   transact<T>(work: () => T): T
+
+  listWorkspaces(): Workspace[]
+  findWorkspace(workspace: WorkspaceId): Workspace | null
+
+  /** Oldest first, open ones too. */
   listTurns(workspace: WorkspaceId): TurnRow[]
-  /** All changes, or those of the given paths, in the order of scans. */
+  findTurn(turn: TurnId): TurnRow | null
+  listOpenTurns(workspace: WorkspaceId): TurnRow[]
+  listToolEvents(turn: TurnId): ToolEvent[]
+  /** The signed manifest's value. @throws TURN_NOT_FOUND for an open turn or none */
+  getManifest(turn: TurnId): TurnManifest
+  /** All changes (none of restores: those are in {@link listRestoreEvents}), or those of the given paths, by scan. */
   listChanges(workspace: WorkspaceId, paths?: readonly RelPath[]): Change[]
   listRestoreEvents(workspace: WorkspaceId): RestoreEvent[]
   listRestores(workspace: WorkspaceId): RestoreRow[]
-  /** The tree as the last scan left it. */
+  /** The tree as the last scan, or the last restore, left it. Directories included, the root not. */
   getKnownTree(workspace: WorkspaceId): Tree
-  getManifest(turn: TurnId): TurnManifest
-  /** Takes the next number of a scan. Inside a transaction. */
-  nextScan(workspace: WorkspaceId): number
+  /** Paths whose bytes leave the machine only sealed: those that ever were, whatever rules say now. */
+  isSealedPath(workspace: WorkspaceId, path: RelPath): boolean
+
+  findJournal(workspace: WorkspaceId): JournalRow | null
+  putJournal(row: JournalRow): void
+  deleteJournal(workspace: WorkspaceId): void
+
+  findPlan(token: string): PlanRow | null
+  findPlanOfRestore(restore: RestoreId): PlanRow | null
+  putPlan(row: PlanRow): void
+  /** @returns false when it was used already */
+  usePlan(token: string, nowMs: number): boolean
+  deletePlansBefore(createdMs: number): void
+
+  /** Envelopes that the server has not, in the order of their chain. */
+  listOutbox(workspace: WorkspaceId, limit?: number): OutboxItem[]
+  countOutbox(): { readonly unpushed: number; readonly setAside: number }
+  /** Length of the chain that was made, and its last hash: what a new turn announces. Null when it is empty. */
+  findHead(workspace: WorkspaceId): { readonly seq: number; readonly sha256: string } | null
+  /** The signed envelope as zstd bytes: what is sent, unchanged. @throws TURN_NOT_FOUND */
+  getEnvelopeZstd(turn: TurnId): Uint8Array
+  markPushed(turn: TurnId, pushedAt: string): void
+  setAside(turn: TurnId, why: string): void
+  /** Everything is to be sent again: another server. */
+  markAllUnpushed(): void
+
+  listReportsToPush(limit?: number): ReportItem[]
+  markReportPushed(restore: RestoreId, pushedAt: string): void
+
+  /** Small facts that belong to nobody else: cursor positions, last error. Null when never set. */
+  findFact(key: string): string | null
+  putFact(key: string, value: string | null): void
+}
+
+export interface CaptureOptions {
+  /** Counts files and bytes of directories that are left out; slow for big ones, so not on the agent's path. */
+  readonly countExcluded: boolean
 }
 
 /** One look at the tree, recorded: what differed was pushed to the open turns or to an `outside` turn. */
@@ -120,78 +258,104 @@ export interface ScanResult {
   readonly skipped: readonly SkippedPath[]
   readonly statted: number
   readonly hashed: number
+  /** Why something could not be looked at, or null when everything was. */
+  readonly incomplete: string | null
   /** The `outside` turn that this scan made, if anything had changed with no turn open. */
   readonly outside: TurnId | null
 }
 
-/** The only hand that touches the user's tree. Paths are walked part by part and links are never followed. */
-export interface WorkTree {
-  /** The state of one path now, from the disk, with the blob's id computed but nothing stored. */
-  look(path: RelPath): State
-  readFile(path: RelPath): Uint8Array
+/** What a finished restore hands over to be recorded. */
+export interface RestoreRecord {
+  /** Made by the caller with core's makeId, so that the report can name it. */
+  readonly turn: TurnId
+  /** `scan` is what {@link Capture.recordRestore} gives it; the caller's is not looked at. */
+  readonly detail: RestoreDetail
+  readonly report: RestoreReport
+  readonly startedAt: string
+  /** What the restore wrote: the state of each such path as it was read back; absent for deleted ones. */
+  readonly written: ReadonlyMap<RelPath, State>
+  /** For the reader of the log: what changed on the disk, per path. */
+  readonly entries: readonly Pick<Entry, 'path' | 'before' | 'after'>[]
 }
 
-/** One change of the disk: `path` is to go from one state to another. Never both kinds of directory and not at once. */
-export interface TreeStep {
-  readonly path: RelPath
-  readonly from: State
-  readonly to: State
-}
-
-/** What came of one step. Trouble with one path is data: it never ends a run. */
-export type StepOutcome =
-  | { readonly ok: true }
-  /** The path was no longer in the state that the step begins from. It was left as it is. */
-  | { readonly ok: false; readonly why: 'changed' }
-  /** A parent is missing, is no directory, or is a link (which is never followed). */
-  | { readonly ok: false; readonly why: 'blocked'; readonly by: 'missing' | 'not-a-directory' | 'link' }
-  /** The directory holds something. */
-  | { readonly ok: false; readonly why: 'not-empty' }
-  /** The store does not have the bytes any more, or they are damaged. */
-  | { readonly ok: false; readonly why: 'missing-blob' }
-  | { readonly ok: false; readonly why: 'error'; readonly code: string; readonly reason: string }
-
-/** A directory whose mode a restore may widen for a moment, with the mode it is to have again. */
-export interface FolderMode {
-  readonly path: RelPath
-  readonly mode: number
-}
-
-/** What one path is on the disk. Bytes are told by {@link TreeWriter.holds}, which knows what to compare with. */
-export type Present =
-  | { readonly kind: 'file'; readonly sizeBytes: number; readonly mode: number }
-  | { readonly kind: 'symlink'; readonly target: string }
-  | { readonly kind: 'dir'; readonly mode: number }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'other' }
-
-/**
- * Writes into one workspace for one restore. Each parent is walked part by part without following links; files
- * are written beside their place and renamed over it; nothing is ever written in place; `.git` is never touched.
- */
-export interface TreeWriter {
-  look(path: RelPath): Present
-  /** True when the disk has the path in this very state: kind, mode, bytes, link text. */
-  holds(path: RelPath, state: State): boolean
-  /** @throws BLOB_NOT_FOUND when the path is no readable file. */
-  readFile(path: RelPath): Uint8Array
-  /** The parents of these paths that this user may not write into but owns. */
-  narrowFolders(paths: readonly RelPath[]): FolderMode[]
-  /** Carries one step out. `index` names its temporary file, so that a later run can tell whose it was. */
-  apply(step: TreeStep, index: number): StepOutcome
-  /** Makes the names in these folders durable. Folders that are gone are passed over. */
-  sync(folders: readonly RelPath[]): void
+/** What capture/ does for others. */
+export interface Capture {
+  /** Looks at the whole tree and records what differs. A restore calls it first, so the present is always known. */
+  scan(lease: Lease, workspace: Workspace, options?: CaptureOptions): Promise<ScanResult>
+  /** Ends open turns that their agent did not end itself; with a scan first, by contract rule 2. */
+  closeOpenTurns(lease: Lease, workspace: Workspace, reason: EndReason): Promise<TurnId[]>
   /**
-   * After a run that was cut off: gives folders their mode back, removes what the run had begun to write, and
-   * puts back what it had moved aside but not removed.
+   * Makes the turn that a restore is, in one transaction: number, scan, signed manifest, event, report, the known
+   * tree (so that the next scan takes nothing of it for anybody's), and the end of the journal.
    */
-  settle(steps: readonly TreeStep[], widened: readonly FolderMode[]): void
+  recordRestore(lease: Lease, workspace: Workspace, record: RestoreRecord): TurnRow
+  /** A report of a restore that made no turn (`refused`, `failed` or an empty undo): kept for the service. */
+  recordReport(workspace: Workspace, report: RestoreReport): void
+}
+
+/** Reads the user's tree. Paths are walked part by part and links are never followed. */
+export interface WorkTree {
+  /**
+   * The state of one path now, from the disk, with the blob's id computed but nothing stored. `sealed` says by
+   * which kind of id a file is to be named, so that the answer can be compared with a recorded state.
+   */
+  look(workspace: Workspace, path: RelPath, sealed: boolean): State
+  /** Bytes of a regular file. @throws what the file system says */
+  readFile(workspace: Workspace, path: RelPath): Uint8Array
+}
+
+/** What git says of a folder, read from its files without running it. All null in a folder without git. */
+export interface GitState {
+  readonly head: string | null
+  readonly branch: string | null
+  readonly operation: string | null
+  /** True when there is a `.git` that could not be read. */
+  readonly unreadable: boolean
 }
 
 export interface MachineIdentity {
   readonly machine: MachineId
-  /** Ed25519 over `signedPrefix` and body. */
-  sign(bytes: Uint8Array): Uint8Array
+  /** 32 raw bytes of the Ed25519 public key, base64url. */
+  readonly publicKey: string
+  /** `age1…`: what this machine seals to. */
+  readonly ageRecipient: string
+  readonly ageIdentity: string
+  /** A signed envelope around `body`, as bytes. */
+  signEnvelope(type: EnvelopeType, body: Uint8Array): Uint8Array
+  /** Bare Ed25519, base64url: for signed requests. */
+  sign(bytes: Uint8Array): string
 }
 
-export type Outcome = { readonly ok: true } | { readonly ok: false; readonly error: DomainError }
+/** Where things lie: `$TURNBACK_HOME` when set, else the XDG folders. All absolute; folders are made 0700. */
+export interface Home {
+  readonly config: string
+  readonly store: string
+  readonly keys: string
+  readonly logs: string
+  readonly socket: string
+}
+
+export interface Config {
+  /** Bytes above which a file is recorded as skipped `too-large`. */
+  readonly maxFileBytes: number
+  /** Shown as the budget in `status`; retention works towards it. */
+  readonly diskBudgetBytes: number
+}
+
+/** All that a command needs. Made once per process by deps.ts; close it at the end. */
+export interface Deps {
+  readonly clock: Clock
+  readonly home: Home
+  readonly config: Config
+  readonly log: Log
+  readonly blobs: BlobStore
+  readonly leases: Leases
+  readonly capture: Capture
+  readonly worktree: WorkTree
+  /** Made on first use: the keys of this machine. */
+  identity(): MachineIdentity
+  /** Fresh random bytes. */
+  random(bytes: number): Uint8Array
+  git(root: string): GitState
+  close(): void
+}
