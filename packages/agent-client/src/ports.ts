@@ -304,6 +304,8 @@ export interface WorkTree {
   readFile(workspace: Workspace, path: RelPath): Uint8Array
 }
 
+export type { FolderMode, Present, StepOutcome, TreeStep, TreeWriter } from './write-ports.ts'
+
 /** What git says of a folder, read from its files without running it. All null in a folder without git. */
 export interface GitState {
   readonly head: string | null

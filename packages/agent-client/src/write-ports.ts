@@ -1,0 +1,58 @@
+import type { RelPath, State } from '@turnback/core'
+
+/** One change of the disk: `path` is to go from one state to another. Never both kinds of directory and not at once. */
+export interface TreeStep {
+  readonly path: RelPath
+  readonly from: State
+  readonly to: State
+}
+
+/** What came of one step. Trouble with one path is data: it never ends a run. */
+export type StepOutcome =
+  | { readonly ok: true }
+  /** The path was no longer in the state that the step begins from. It was left as it is. */
+  | { readonly ok: false; readonly why: 'changed' }
+  /** A parent is missing, is no directory, or is a link (which is never followed). */
+  | { readonly ok: false; readonly why: 'blocked'; readonly by: 'missing' | 'not-a-directory' | 'link' }
+  /** The directory holds something. */
+  | { readonly ok: false; readonly why: 'not-empty' }
+  /** The store does not have the bytes any more, or they are damaged. */
+  | { readonly ok: false; readonly why: 'missing-blob' }
+  | { readonly ok: false; readonly why: 'error'; readonly code: string; readonly reason: string }
+
+/** A directory whose mode a restore may widen for a moment, with the mode it is to have again. */
+export interface FolderMode {
+  readonly path: RelPath
+  readonly mode: number
+}
+
+/** What one path is on the disk. Bytes are told by {@link TreeWriter.holds}, which knows what to compare with. */
+export type Present =
+  | { readonly kind: 'file'; readonly sizeBytes: number; readonly mode: number }
+  | { readonly kind: 'symlink'; readonly target: string }
+  | { readonly kind: 'dir'; readonly mode: number }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'other' }
+
+/**
+ * Writes into one workspace for one restore. Each parent is walked part by part without following links; files
+ * are written beside their place and renamed over it; nothing is ever written in place; `.git` is never touched.
+ */
+export interface TreeWriter {
+  look(path: RelPath): Present
+  /** True when the disk has the path in this very state: kind, mode, bytes, link text. */
+  holds(path: RelPath, state: State): boolean
+  /** @throws BLOB_NOT_FOUND when the path is no readable file. */
+  readFile(path: RelPath): Uint8Array
+  /** The parents of these paths that this user may not write into but owns. */
+  narrowFolders(paths: readonly RelPath[]): FolderMode[]
+  /** Carries one step out. `index` names its temporary file, so that a later run can tell whose it was. */
+  apply(step: TreeStep, index: number): StepOutcome
+  /** Makes the names in these folders durable. Folders that are gone are passed over. */
+  sync(folders: readonly RelPath[]): void
+  /**
+   * After a run that was cut off: gives folders their mode back, removes what the run had begun to write, and
+   * puts back what it had moved aside but not removed.
+   */
+  settle(steps: readonly TreeStep[], widened: readonly FolderMode[]): void
+}
