@@ -23,6 +23,7 @@ const env: NodeJS.ProcessEnv = {
   ...process.env,
   PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
   PLAYWRIGHT_JSON_OUTPUT_FILE: reportOf('browser'),
+  NEXT_TELEMETRY_DISABLED: '1',
 }
 
 const specs = globSync('e2e/**/*.spec.ts', { cwd: root, exclude: ['**/node_modules/**'] })
