@@ -23,7 +23,6 @@ const env: NodeJS.ProcessEnv = {
   ...process.env,
   PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
   PLAYWRIGHT_JSON_OUTPUT_FILE: reportOf('browser'),
-  NEXT_TELEMETRY_DISABLED: '1',
 }
 
 const specs = globSync('e2e/**/*.spec.ts', { cwd: root, exclude: ['**/node_modules/**'] })
@@ -46,7 +45,7 @@ const steps: Step[] = [
   { name: 'integration', commands: () => [vitest('integration')], count: countVitest },
   {
     name: 'web-build',
-    commands: () => [[...pnpm(), '--filter', '@turnback/web', 'run', 'build']],
+    commands: () => [[process.execPath, 'scripts/build-web.ts']],
     count: check,
     absent: noSpecs,
   },
