@@ -1,12 +1,11 @@
 import { generateKeyPairSync, sign, verify } from 'node:crypto'
 import { expect, it } from 'vitest'
-import type { MachineIdentity } from '#ports.ts'
-import { requestToBeSigned, sha256Hex, signRequest } from './request-signature.ts'
+import { type RequestSigner, requestToBeSigned, sha256Hex, signRequest } from './request-signature.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')
-const identity: MachineIdentity = {
+const identity: RequestSigner = {
   machine: 'm_00000000000000000000000001',
-  sign: (bytes) => sign(null, bytes, privateKey),
+  sign: (bytes) => sign(null, bytes, privateKey).toString('base64url'),
 }
 
 it('signs method, path with query, time, nonce and the hash of the body', () => {

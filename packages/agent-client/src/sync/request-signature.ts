@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { MachineIdentity } from '#ports.ts'
 
+/** The part of a machine's identity that signs requests. */
+export type RequestSigner = Pick<MachineIdentity, 'machine' | 'sign'>
+
 /**
  * A machine signs each request it makes. The header is
  *
@@ -34,14 +37,14 @@ export function requestToBeSigned(request: RequestToSign, ts: number, nonce: str
  * @param random new random bytes, 16 of them
  */
 export function signRequest(
-  identity: MachineIdentity,
+  identity: RequestSigner,
   request: RequestToSign,
   nowMs: number,
   random: Uint8Array,
 ): string {
   const nonce = Buffer.from(random.subarray(0, NONCE_BYTES)).toString('base64url')
   const message = requestToBeSigned(request, nowMs, nonce)
-  const sig = Buffer.from(identity.sign(Buffer.from(message, 'ascii'))).toString('base64url')
+  const sig = identity.sign(Buffer.from(message, 'ascii'))
   const parts = [
     `machine=${identity.machine}`,
     `ts=${nowMs}`,
