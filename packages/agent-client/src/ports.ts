@@ -18,6 +18,7 @@ import type {
   TurnManifest,
   WorkspaceId,
 } from '@turnback/core'
+import type { TreeWriter } from './write-ports.ts'
 
 /**
  * What capture/, restore/ and sync/ need from the rest of the client. Concretes are wired in deps.ts. File and
@@ -342,6 +343,8 @@ export interface Config {
   readonly maxFileBytes: number
   /** Shown as the budget in `status`; retention works towards it. */
   readonly diskBudgetBytes: number
+  /** Paths below a workspace's root that are captured whatever the rules say of them. */
+  readonly include: readonly RelPath[]
 }
 
 /** All that a command needs. Made once per process by deps.ts; close it at the end. */
@@ -354,6 +357,8 @@ export interface Deps {
   readonly leases: Leases
   readonly capture: Capture
   readonly worktree: WorkTree
+  /** The hand that writes into a workspace's tree, for one restore: worktree/tree-writer.ts. */
+  writer(workspace: Workspace, restore: RestoreId): TreeWriter
   /** Made on first use: the keys of this machine. */
   identity(): MachineIdentity
   /** Fresh random bytes. */

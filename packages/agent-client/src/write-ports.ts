@@ -1,6 +1,9 @@
 import type { RelPath, State } from '@turnback/core'
 
-/** One change of the disk: `path` is to go from one state to another. Never both kinds of directory and not at once. */
+/**
+ * One change of the disk: `path` is to go from one state to another. Equal kinds (and blobs) with other modes are a
+ * chmod; a change of kind takes the old thing away first, and a directory is empty by then.
+ */
 export interface TreeStep {
   readonly path: RelPath
   readonly from: State

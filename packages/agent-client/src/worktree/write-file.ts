@@ -1,0 +1,236 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { type FileState, readName, type State, type SymlinkState } from '@turnback/core'
+import type { Folder } from './anchored.ts'
+import { isSystemError, StepFault } from './fault.ts'
+import {
+  holdsIn,
+  type IsNamed,
+  lstatIn,
+  type OpenFile,
+  openAs,
+  readLink,
+  readPiecesOf,
+  sameBytes,
+  sameFile,
+} from './look.ts'
+
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+/** Set-id bits are never given back: they would let a restore make a program that runs as somebody else. */
+const FILE_MODE = 0o777
+/** Answers of file systems that know no second name for a file. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+
+/** The moments at which a run may be cut off or a disk may fail. Tests hook in here. */
+export type WriteMoment =
+  | 'begin'
+  | 'create'
+  | 'write'
+  | 'sync'
+  | 'place'
+  | 'aside'
+  | 'unlink'
+  | 'mkdir'
+  | 'rmdir'
+  | 'chmod'
+export type OnMoment = (moment: WriteMoment) => void
+
+export interface Placing {
+  readonly folder: Folder
+  readonly name: string
+  /** Name beside `name` that nobody else uses. */
+  readonly temp: string
+  readonly isNamed: IsNamed
+  readonly onMoment: OnMoment
+}
+
+/** Gives the bytes of the wanted file piece by piece, and throws at the end when they are not what was asked for. */
+export type Pieces = (take: (piece: Uint8Array) => void) => void
+
+/**
+ * Puts a file in place of what `from` says: temporary file in the same directory, bytes, mode, fsync, another
+ * look at what is there, rename. A name that must be free is taken by link(2), which fails when somebody was faster.
+ * @throws StepFault
+ */
+export function placeFile(at: Placing, from: State, to: FileState, pieces: Pieces): void {
+  writeBeside(at, to, pieces)
+  placeTemp(at, from)
+}
+
+/** The same for a link's text. */
+export function placeLink(at: Placing, from: State, to: SymlinkState): void {
+  at.onMoment('create')
+  const target = readName(to.target)
+  if (target === null) throw new StepFault('missing-blob')
+  symlinkSync(Buffer.from(target), at.folder.at(at.temp))
+  placeTemp(at, from)
+}
+
+function writeBeside(at: Placing, to: FileState, pieces: Pieces): void {
+  at.onMoment('create')
+  const fd = openSync(at.folder.at(at.temp), CREATE, 0o600)
+  try {
+    at.onMoment('write')
+    let written = 0
+    pieces((piece) => {
+      written += writeAll(fd, piece)
+    })
+    if (written !== to.sizeBytes) throw new StepFault('missing-blob')
+    fchmodSync(fd, to.mode & FILE_MODE)
+    at.onMoment('sync')
+    fsyncSync(fd)
+  } catch (error) {
+    dropTemp(at)
+    throw error
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function writeAll(fd: number, bytes: Uint8Array): number {
+  let at = 0
+  while (at < bytes.length) at += writeSync(fd, bytes, at)
+  return at
+}
+
+function placeTemp(at: Placing, from: State): void {
+  try {
+    at.onMoment('place')
+    switch (from.kind) {
+      case 'absent':
+        placeOnFreeName(at)
+        return
+      case 'file':
+        placeOverFile(at, from)
+        return
+      case 'symlink':
+        if (!holdsIn(at.folder, at.name, from, at.isNamed)) throw new StepFault('changed')
+        renameSync(at.folder.at(at.temp), at.folder.at(at.name))
+        return
+      case 'dir':
+        // No rename goes over a directory, so for a moment the name is free. What is to stand there is on the disk.
+        removeFolder(at)
+        placeOnFreeName(at)
+        return
+      case 'skipped':
+        throw new StepFault('changed')
+    }
+  } catch (error) {
+    dropTemp(at)
+    throw error
+  }
+}
+
+/** Removes what was begun. What can not be removed now is left to `settle`: the first error is the one that counts. */
+function dropTemp(at: Placing): void {
+  try {
+    unlinkSync(at.folder.at(at.temp))
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+  }
+}
+
+/** Removes a directory that is empty. @throws StepFault */
+export function removeFolder(at: Pick<Placing, 'folder' | 'name' | 'onMoment'>): void {
+  const there = lstatIn(at.folder, at.name)
+  if (there === null || !there.isDirectory()) throw new StepFault('changed')
+  at.onMoment('rmdir')
+  try {
+    rmdirSync(at.folder.at(at.name))
+  } catch (error) {
+    if (isSystemError(error) && (error.code === 'ENOTEMPTY' || error.code === 'EEXIST'))
+      throw new StepFault('not-empty')
+    throw error
+  }
+}
+
+function placeOnFreeName(at: Placing): void {
+  try {
+    linkSync(at.folder.at(at.temp), at.folder.at(at.name))
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'EEXIST') throw new StepFault('changed')
+    if (!isSystemError(error) || !NO_LINKS.has(error.code)) throw error
+    if (lstatIn(at.folder, at.name) !== null) throw new StepFault('changed')
+    renameSync(at.folder.at(at.temp), at.folder.at(at.name))
+    return
+  }
+  at.onMoment('unlink')
+  unlinkSync(at.folder.at(at.temp))
+}
+
+function placeOverFile(at: Placing, from: FileState): void {
+  using old = openAs(at.folder, at.name, from, at.isNamed)
+  const there = lstatIn(at.folder, at.name)
+  if (old === null || there === null || !sameFile(old.stat, there)) throw new StepFault('changed')
+  renameSync(at.folder.at(at.temp), at.folder.at(at.name))
+  if (!sameBytes(old.stat, fstatSync(old.fd, { bigint: true }))) {
+    putBackLateEdit(at, old)
+    throw new StepFault('changed')
+  }
+}
+
+/** Somebody wrote into the old file between the last look and the rename: those bytes are theirs, and go back. */
+function putBackLateEdit(at: Placing, old: OpenFile): void {
+  const fd = openSync(at.folder.at(at.temp), CREATE, 0o600)
+  try {
+    readPiecesOf(old.fd, (piece) => {
+      writeAll(fd, piece)
+    })
+    fchmodSync(fd, Number(old.stat.mode) & FILE_MODE)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+  renameSync(at.folder.at(at.temp), at.folder.at(at.name))
+}
+
+/**
+ * Takes a file or link away: first aside, where it is looked at once more, so that what somebody put under the
+ * name at the last moment is put back and not lost. @throws StepFault
+ */
+export function removeEntry(at: Placing, from: State): void {
+  if (from.kind !== 'file' && from.kind !== 'symlink') throw new StepFault('changed')
+  using file = from.kind === 'file' ? openAs(at.folder, at.name, from, at.isNamed) : null
+  if (from.kind === 'file' ? file === null : !holdsIn(at.folder, at.name, from, at.isNamed))
+    throw new StepFault('changed')
+  at.onMoment('aside')
+  renameSync(at.folder.at(at.name), at.folder.at(at.temp))
+  at.onMoment('unlink')
+  if (!isWhatWasSeen(at, from, file)) {
+    putBackAside(at)
+    throw new StepFault('changed')
+  }
+  unlinkSync(at.folder.at(at.temp))
+}
+
+function isWhatWasSeen(at: Placing, from: State, file: OpenFile | null): boolean {
+  const aside = lstatIn(at.folder, at.temp)
+  if (aside === null) return false
+  if (file !== null) return sameBytes(file.stat, aside)
+  return from.kind === 'symlink' && aside.isSymbolicLink() && readLink(at.folder, at.temp) === from.target
+}
+
+/** Gives what was moved aside its name back, unless the name was taken again meanwhile: then both stay. */
+export function putBackAside(at: Pick<Placing, 'folder' | 'name' | 'temp'>): void {
+  try {
+    linkSync(at.folder.at(at.temp), at.folder.at(at.name))
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'EEXIST') return
+    if (!isSystemError(error) || !NO_LINKS.has(error.code)) throw error
+    if (lstatIn(at.folder, at.name) === null) renameSync(at.folder.at(at.temp), at.folder.at(at.name))
+    return
+  }
+  unlinkSync(at.folder.at(at.temp))
+}

@@ -1,0 +1,96 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+} from 'node:fs'
+import type { DirState, State } from '@turnback/core'
+import type { Anchoring, Folder } from './anchored.ts'
+import { isSystemError, StepFault } from './fault.ts'
+import { holdsIn, type IsNamed } from './look.ts'
+import type { OnMoment } from './write-file.ts'
+
+/** `O_PATH`: holds a file or directory that may not be opened. Linux only. */
+const O_PATH = 0o10000000
+/** A new directory is ours alone until it has its mode. */
+const NEW_MODE = 0o700
+/** Set-user-id means nothing on a directory; set-group-id and sticky are how shared folders work. */
+const FOLDER_MODE = 0o3777
+
+export interface Changing {
+  readonly folder: Folder
+  readonly name: string
+  readonly anchoring: Anchoring
+  readonly isNamed: IsNamed
+  readonly onMoment: OnMoment
+}
+
+export function makeFolder(at: Changing, to: DirState): void {
+  at.onMoment('mkdir')
+  try {
+    mkdirSync(at.folder.at(at.name), NEW_MODE)
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'EEXIST') throw new StepFault('changed')
+    throw error
+  }
+  at.onMoment('chmod')
+  changeMode(at, (isDirectory) => isDirectory, to.mode & FOLDER_MODE)
+}
+
+/** Changes the mode of a file or directory that is in the state `from`, and nothing else of it. */
+export function setMode(at: Changing, from: State, mode: number): void {
+  if (!holdsIn(at.folder, at.name, from, at.isNamed)) throw new StepFault('changed')
+  at.onMoment('chmod')
+  const isFolder = from.kind === 'dir'
+  changeMode(at, (isDirectory) => isDirectory === isFolder, mode & (isFolder ? FOLDER_MODE : 0o777))
+}
+
+/** By descriptor, so that a link put under the name meanwhile is not followed. */
+function changeMode(at: Changing, isWanted: (isDirectory: boolean) => boolean, mode: number): void {
+  const held = at.anchoring === 'descriptor'
+  const flags = (held ? O_PATH : constants.O_RDONLY | constants.O_NONBLOCK) | constants.O_NOFOLLOW
+  const fd = openSync(at.folder.at(at.name), flags)
+  try {
+    const there = fstatSync(fd)
+    if (there.isSymbolicLink() || !isWanted(there.isDirectory())) throw new StepFault('changed')
+    if (held) chmodSync(`/proc/self/fd/${fd}`, mode)
+    else fchmodSync(fd, mode)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Makes the names in a directory durable. */
+export function syncFolder(folder: Folder): void {
+  const fd = openSync(folder.self, constants.O_RDONLY)
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** True when this user owns the directory and its mode keeps the owner from changing names in it. */
+export function isNarrow(folder: Folder): number | null {
+  const there = folder.stat()
+  const isOurs = process.getuid === undefined || process.getuid() === there.uid
+  const mode = there.mode & 0o7777
+  return isOurs && (mode & 0o300) !== 0o300 ? mode : null
+}
+
+export function widen(folder: Folder, mode: number): void {
+  chmodSync(folder.self, mode | 0o300)
+}
+
+export function narrow(folder: Folder, mode: number): void {
+  chmodSync(folder.self, mode)
+}
+
+/** True when the directory has the mode that {@link widen} gives. */
+export function isWidened(folder: Folder, mode: number): boolean {
+  return (folder.stat().mode & 0o7777) === (mode | 0o300)
+}
