@@ -2,54 +2,57 @@
  * Builds the web pages when the build that is there was not made from these sources. The stamp is over contents, not
  * times: a checkout of another branch and back, or a fresh clone with a restored cache, needs no new build.
  */
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { type Part, type PartOptions, startPart, tailOf } from './part.ts'
+import { step } from './progress.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const web = join(root, 'apps/web')
 const stampFile = join(web, '.next/turnback-stamp')
+const logFile = join(root, 'node_modules/.cache/turnback/web-build.log')
 
 /** True when the build belongs to the sources as they are now. */
 export function isWebBuilt(): boolean {
   return existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stampOfSources()
 }
 
-/** Builds; `onLine` gets what the builder says. @throws when the build fails, with all that it said */
-export async function buildWeb(onLine: (line: string) => void = () => undefined): Promise<void> {
+/** Builds. @throws when the build fails, with the end of what it said */
+export async function buildWeb(start: (options: PartOptions) => Part = startPart): Promise<void> {
   const stamp = stampOfSources()
-  const said: string[] = []
-  const next = spawn(process.execPath, [join(web, 'node_modules/next/dist/bin/next'), 'build'], {
+  const part = start({
+    name: 'web build',
+    command: [process.execPath, join(web, 'node_modules/next/dist/bin/next'), 'build'],
     cwd: web,
     env: { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    logFile,
+    endsByItself: true,
   })
-  for (const stream of [next.stdout, next.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      said.push(text)
-      onLine(text)
-    })
-  const code = await new Promise((done, fail) => next.once('error', fail).once('close', done))
-  if (code !== 0) throw new Error(`The web pages could not be built (exit ${code}):\n${said.join('')}`)
-  mkdirSync(join(web, '.next'), { recursive: true })
+  const way = await part.ended
+  if (way !== 'exit 0') throw new Error(`The web pages could not be built (${way}):\n${tailOf(logFile)}`)
   writeFileSync(stampFile, stamp)
 }
 
 function stampOfSources(): string {
-  const files = globSync(['apps/web/**', 'packages/core/{src,package.json}', 'packages/core/src/**', 'pnpm-lock.yaml'], {
-    cwd: root,
-    withFileTypes: true,
-    exclude: (entry) => ['node_modules', '.next', 'next-env.d.ts'].includes(entry.name),
-  })
+  const files = globSync(
+    ['apps/web/**', 'packages/core/{src,package.json}', 'packages/core/src/**', 'pnpm-lock.yaml'],
+    {
+      cwd: root,
+      withFileTypes: true,
+      exclude: (entry) => ['node_modules', '.next', 'next-env.d.ts'].includes(entry.name),
+    },
+  )
   const hash = createHash('sha256').update(process.version)
   const paths = files.filter((entry) => entry.isFile() && !/\.test\.tsx?$/.test(entry.name))
   for (const path of paths.map((entry) => join(entry.parentPath, entry.name)).sort())
-    hash.update(`\n${path.slice(root.length)}\n`).update(createHash('sha256').update(readFileSync(path)).digest())
+    hash
+      .update(`\n${path.slice(root.length)}\n`)
+      .update(createHash('sha256').update(readFileSync(path)).digest())
   return hash.digest('hex')
 }
 
 if (import.meta.main) {
   if (isWebBuilt()) console.log('The web build is up to date.')
-  else await buildWeb((text) => process.stdout.write(text))
+  else await step('Building the web pages', () => buildWeb())
 }

@@ -3,11 +3,13 @@
  * in a group of its own, so that Ctrl-C in a terminal reaches the supervisor alone, which then ends them in order.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createWriteStream, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { createWriteStream, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 
-const STOP_TIMEOUT_MS = 15_000
+const STOP_TIMEOUT_SECONDS = 15
+const GROUP_TIMEOUT_MS = (STOP_TIMEOUT_SECONDS + 5) * 1_000
+const GROUP_POLL_MS = 10
 const TAIL_LINES = 25
 
 export interface Part {
@@ -26,12 +28,23 @@ export interface PartOptions {
   /** All that the process says is written here. */
   readonly logFile: string
   readonly onLine?: (line: string) => void
+  /** True for work that is done at some point, such as a build; its end is then no failure of the service. */
+  readonly endsByItself?: boolean
 }
 
-// The second child waits for our end of the pipe to close: by our wish, or because we were killed.
+/*
+ * The watcher waits for our end of the pipe to close: by our wish, because the process ended, or because we were killed.
+ * Then it asks the process to end, gives it time, and leaves nothing of the group behind, itself included.
+ */
 const watched = `exec 3<&0
 "$@" 3<&- </dev/null & pid=$!
-{ cat <&3 >/dev/null; kill -TERM $pid; } 2>/dev/null &
+{
+  cat <&3
+  kill -TERM $pid
+  n=0
+  while kill -0 $pid && [ $n -lt ${STOP_TIMEOUT_SECONDS * 10} ]; do sleep 0.1; n=$((n + 1)); done
+  kill -KILL 0
+} >/dev/null 2>&1 &
 exec 3<&-
 wait $pid`
 
@@ -50,21 +63,14 @@ export function startPart(options: PartOptions): Part {
       log.write(`${line}\n`)
       options.onLine?.(line)
     })
-  let stopping = false
   const ended = endOf(child).then(async (way) => {
-    child.stdin.destroy()
     await new Promise<void>((done) => log.end(done))
     return way
   })
   const stop = async () => {
-    if (!stopping) {
-      stopping = true
-      child.stdin.end()
-    }
-    const timer = setTimeout(() => killGroup(child), STOP_TIMEOUT_MS)
+    child.stdin.end()
     await ended
-    clearTimeout(timer)
-    killGroup(child) // whatever the process itself did not end
+    await untilGroupIsGone(options.name, child.pid)
   }
   return { name: options.name, ended, stop }
 }
@@ -82,12 +88,37 @@ function endOf(child: ChildProcess): Promise<string> {
   })
 }
 
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return
-  try {
-    process.kill(-child.pid, 'SIGKILL')
-  } catch (error) {
-    // No such group: all of it has ended.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+async function untilGroupIsGone(name: string, group: number | undefined): Promise<void> {
+  if (group === undefined) return
+  const deadline = Date.now() + GROUP_TIMEOUT_MS
+  while (hasMembers(group)) {
+    if (Date.now() > deadline) throw new Error(`The ${name} did not end (process group ${group}).`)
+    await new Promise((go) => setTimeout(go, GROUP_POLL_MS))
   }
+}
+
+function hasMembers(group: number): boolean {
+  try {
+    process.kill(-group, 0)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false
+    throw error
+  }
+  // What is dead but was not yet fetched by its parent still answers; in a container without an init it stays for ever.
+  return process.platform !== 'linux' || listStates(group).some((state) => state !== 'Z')
+}
+
+function listStates(group: number): string[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return []
+    try {
+      // "pid (name) state parent group …"; the name may hold anything, so we read from the last bracket.
+      const [state, , owner] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')
+      return state !== undefined && Number(owner) === group ? [state] : []
+    } catch {
+      return [] // ended while we looked
+    }
+  })
 }

@@ -4,7 +4,7 @@
  */
 
 const isTerminal = process.stdout.isTTY === true
-const colour = isTerminal && !process.env['NO_COLOR']
+const colour = isTerminal && !process.env.NO_COLOR
 
 export const bold = (text: string) => (colour ? `\u001b[1m${text}\u001b[22m` : text)
 export const dim = (text: string) => (colour ? `\u001b[2m${text}\u001b[22m` : text)
