@@ -5,61 +5,196 @@
 export const errorCatalogue = {
   // asking
   USAGE: { message: 'The command was not understood.', remedy: 'Run it with --help to see how it is used.' },
-  VALIDATION_FAILED: { message: 'Something in the request is not as it should be.', remedy: 'Correct the fields that are named and send it again.' },
-  RATE_LIMITED: { message: 'Too many requests in a short time.', remedy: 'Wait for the time given in Retry-After and try again.' },
-  PAYLOAD_TOO_LARGE: { message: 'What was sent is larger than the server takes.', remedy: 'Send it in smaller parts; the limit is in the details.' },
-  IDEMPOTENCY_MISMATCH: { message: 'This idempotency key was already used for another request.', remedy: 'Use a new key for a new request.' },
+  VALIDATION_FAILED: {
+    message: 'Something in the request is not as it should be.',
+    remedy: 'Correct the fields that are named and send it again.',
+  },
+  RATE_LIMITED: {
+    message: 'Too many requests in a short time.',
+    remedy: 'Wait for the time given in Retry-After and try again.',
+  },
+  PAYLOAD_TOO_LARGE: {
+    message: 'What was sent is larger than the server takes.',
+    remedy: 'Send it in smaller parts; the limit is in the details.',
+  },
+  IDEMPOTENCY_MISMATCH: {
+    message: 'This idempotency key was already used for another request.',
+    remedy: 'Use a new key for a new request.',
+  },
   // who
-  UNAUTHENTICATED: { message: 'You are not signed in, or your session has ended.', remedy: 'Sign in and try again.' },
+  UNAUTHENTICATED: {
+    message: 'You are not signed in, or your session has ended.',
+    remedy: 'Sign in and try again.',
+  },
   FORBIDDEN: { message: 'Your role does not allow this.', remedy: 'Ask an administrator of the project.' },
+  CROSS_ORIGIN: {
+    message: 'The request came from a page of another site and was refused.',
+    remedy: 'Open Turnback at its own address and try there.',
+  },
   SIGN_IN_FAILED: { message: 'E-mail or password is wrong.', remedy: 'Check both and try again.' },
-  SETUP_CODE_INVALID: { message: 'This set-up link is wrong, used or too old.', remedy: 'Start the service again to have a new link printed.' },
-  ENROLLMENT_CODE_INVALID: { message: 'This enrolment code is wrong, used or too old.', remedy: 'Make a new code on the machines page.' },
-  MACHINE_REVOKED: { message: 'This machine was removed from the service.', remedy: 'Enrol it again with `turnback login`.' },
-  SIGNATURE_INVALID: { message: 'The signature does not fit what was sent.', remedy: 'Check that the clock of the machine is right; enrol it again if this stays.' },
-  NOT_LOGGED_IN: { message: 'This machine is not connected to a Turnback service.', remedy: 'Run `turnback login URL`.' },
+  SETUP_CODE_INVALID: {
+    message: 'This set-up link is wrong, used or too old.',
+    remedy: 'Start the service again to have a new link printed.',
+  },
+  ENROLLMENT_CODE_INVALID: {
+    message: 'This enrolment code is wrong, used or too old.',
+    remedy: 'Make a new code on the machines page.',
+  },
+  MACHINE_REVOKED: {
+    message: 'This machine was removed from the service.',
+    remedy: 'Enrol it again with `turnback login`.',
+  },
+  SIGNATURE_INVALID: {
+    message: 'The signature does not fit what was sent.',
+    remedy: 'Check that the clock of the machine is right; enrol it again if this stays.',
+  },
+  NOT_LOGGED_IN: {
+    message: 'This machine is not connected to a Turnback service.',
+    remedy: 'Run `turnback login URL`.',
+  },
   // not found
-  PROJECT_NOT_FOUND: { message: 'There is no such project.', remedy: 'Check the id; you may not be a member of it.' },
+  PROJECT_NOT_FOUND: {
+    message: 'There is no such project.',
+    remedy: 'Check the id; you may not be a member of it.',
+  },
   MACHINE_NOT_FOUND: { message: 'There is no such machine.', remedy: 'Check the id on the machines page.' },
-  WORKSPACE_NOT_FOUND: { message: 'There is no such workspace.', remedy: 'Run `turnback init` in the folder.' },
+  WORKSPACE_NOT_FOUND: {
+    message: 'There is no such workspace.',
+    remedy: 'Run `turnback init` in the folder.',
+  },
   TURN_NOT_FOUND: { message: 'There is no such turn.', remedy: 'Run `turnback log` to see the turns.' },
-  TURN_AMBIGUOUS: { message: 'More than one turn begins with these letters.', remedy: 'Give more letters of the id, or the turn’s number.' },
-  PATH_NOT_FOUND: { message: 'This turn did not touch that path.', remedy: 'Run `turnback show TURN` to see its paths.' },
-  BLOB_NOT_FOUND: { message: 'The bytes of this file are not here.', remedy: 'They may not have been sent yet, or are gone by retention.' },
+  TURN_AMBIGUOUS: {
+    message: 'More than one turn begins with these letters.',
+    remedy: 'Give more letters of the id, or the turn’s number.',
+  },
+  PATH_NOT_FOUND: {
+    message: 'This turn did not touch that path.',
+    remedy: 'Run `turnback show TURN` to see its paths.',
+  },
+  BLOB_NOT_FOUND: {
+    message: 'The bytes of this file are not here.',
+    remedy: 'They may not have been sent yet, or are gone by retention.',
+  },
   RESTORE_NOT_FOUND: { message: 'There is no such restore.', remedy: 'Check the id.' },
   NOT_FOUND: { message: 'There is nothing at this address.', remedy: 'Check the address.' },
   // capture
-  ROOT_REFUSED: { message: 'This folder cannot be a workspace.', remedy: 'Choose a project folder: not /, not your home folder, not the folder where Turnback keeps its store.' },
+  ROOT_REFUSED: {
+    message: 'This folder cannot be a workspace.',
+    remedy:
+      'Choose a project folder: not /, not your home folder, not the folder where Turnback keeps its store.',
+  },
   NO_WORKSPACE: { message: 'This folder is not in a workspace yet.', remedy: 'Run `turnback init` here.' },
   NO_OPEN_TURN: { message: 'There is no open turn to end.', remedy: 'Begin one with `turnback begin`.' },
-  STORE_FULL: { message: 'The disk that holds the store is full; nothing was recorded.', remedy: 'Free some space, or run `turnback gc`, and try again.' },
-  STORE_LOCKED: { message: 'Another Turnback process is using the store.', remedy: 'Wait for it to end and try again.' },
-  STORE_NEWER: { message: 'The store was written by a newer Turnback.', remedy: 'Update Turnback on this machine.' },
-  STORE_CORRUPT: { message: 'The store has damage that cannot be repaired by itself.', remedy: 'Run `turnback verify` to see what is lost; nothing in your folder was touched.' },
+  STORE_FULL: {
+    message: 'The disk that holds the store is full; nothing was recorded.',
+    remedy: 'Free some space, or run `turnback gc`, and try again.',
+  },
+  STORE_LOCKED: {
+    message: 'Another Turnback process is using the store.',
+    remedy: 'Wait for it to end and try again.',
+  },
+  STORE_NEWER: {
+    message: 'The store was written by a newer Turnback.',
+    remedy: 'Update Turnback on this machine.',
+  },
+  STORE_CORRUPT: {
+    message: 'The store has damage that cannot be repaired by itself.',
+    remedy: 'Run `turnback verify` to see what is lost; nothing in your folder was touched.',
+  },
   // restore
-  NOT_RESTORABLE: { message: 'An outside entry is nobody’s turn and cannot be restored by itself.', remedy: 'Name a turn; `--exact` also covers what was changed outside of turns.' },
-  OUTSIDE_ROOT: { message: 'That path lies outside the workspace.', remedy: 'Name a path inside the workspace.' },
-  HISTORY_GAP: { message: 'The turns in between were removed by retention, so the way back is not known.', remedy: 'Return to a pinned turn or a checkpoint instead.' },
-  TOKEN_STALE: { message: 'Something changed since the preview, so nothing was done.', remedy: 'Look at a new preview and confirm that one.' },
-  HEAD_MOVED: { message: 'The commit or branch is not the one the turn ended on, so nothing was done.', remedy: 'Go back to that commit, or add --allow-head-change.' },
-  CONFLICTS: { message: 'Some files were changed since and you asked to fail then; nothing was done.', remedy: 'Choose --on-conflict keep, save or merge.' },
-  BUSY: { message: 'The agent is still at work in this folder, so nothing was done.', remedy: 'Wait for it to end, or add --close-open to cut its turn off.' },
-  RESTORE_RUNNING: { message: 'Another restore is running in this workspace.', remedy: 'Wait for it to end and try again.' },
-  POLICY_REFUSED: { message: 'The policy of this machine does not allow that.', remedy: 'Change it on the machine itself: `turnback policy set`.' },
-  PLAN_UNKNOWN: { message: 'This plan is not known to the machine, was used, or is too old.', remedy: 'Ask for a new plan.' },
-  NO_RECOVERY: { message: 'No restore was cut off here; there is nothing to recover.', remedy: 'Nothing to do.' },
+  NOT_RESTORABLE: {
+    message: 'An outside entry is nobody’s turn and cannot be restored by itself.',
+    remedy: 'Name a turn; `--exact` also covers what was changed outside of turns.',
+  },
+  OUTSIDE_ROOT: {
+    message: 'That path lies outside the workspace.',
+    remedy: 'Name a path inside the workspace.',
+  },
+  HISTORY_GAP: {
+    message: 'The turns in between were removed by retention, so the way back is not known.',
+    remedy: 'Return to a pinned turn or a checkpoint instead.',
+  },
+  TOKEN_STALE: {
+    message: 'Something changed since the preview, so nothing was done.',
+    remedy: 'Look at a new preview and confirm that one.',
+  },
+  HEAD_MOVED: {
+    message: 'The commit or branch is not the one the turn ended on, so nothing was done.',
+    remedy: 'Go back to that commit, or add --allow-head-change.',
+  },
+  CONFLICTS: {
+    message: 'Some files were changed since and you asked to fail then; nothing was done.',
+    remedy: 'Choose --on-conflict keep, save or merge.',
+  },
+  BUSY: {
+    message: 'The agent is still at work in this folder, so nothing was done.',
+    remedy: 'Wait for it to end, or add --close-open to cut its turn off.',
+  },
+  RESTORE_RUNNING: {
+    message: 'Another restore is running in this workspace.',
+    remedy: 'Wait for it to end and try again.',
+  },
+  POLICY_REFUSED: {
+    message: 'The policy of this machine does not allow that.',
+    remedy: 'Change it on the machine itself: `turnback policy set`.',
+  },
+  PLAN_UNKNOWN: {
+    message: 'This plan is not known to the machine, was used, or is too old.',
+    remedy: 'Ask for a new plan.',
+  },
+  NO_RECOVERY: {
+    message: 'No restore was cut off here; there is nothing to recover.',
+    remedy: 'Nothing to do.',
+  },
   // push and server
-  MANIFEST_INVALID: { message: 'The turn that was sent is not in a form that this server knows.', remedy: 'Update the client or the server so that both know the format.' },
-  BLOB_MISSING: { message: 'The turn names bytes that were not sent.', remedy: 'Send the blobs that are named, then the turn again.' },
-  BLOB_HASH_MISMATCH: { message: 'The bytes do not fit their name.', remedy: 'Read the file again and send it again.' },
-  TURN_CONFLICT: { message: 'This turn was already sent with other bytes.', remedy: 'A turn is written once; the machine’s log may have been altered.' },
-  CHAIN_BROKEN: { message: 'The turn does not follow the last one of its workspace.', remedy: 'Send the turns in order; if this stays, the machine’s log may have been altered.' },
-  RESTORE_STATE_INVALID: { message: 'The restore is not at the step where this can be done.', remedy: 'Look at the restore’s state again.' },
-  MACHINE_OFFLINE: { message: 'The machine is not connected.', remedy: 'Start `turnback connect` there; the request waits for it.' },
-  DIFF_UNAVAILABLE: { message: 'There is no diff to show for this path.', remedy: 'It is sealed, binary or was not captured; see the reason.' },
-  STORAGE_UNAVAILABLE: { message: 'The server’s storage does not answer.', remedy: 'Try again soon; the operator finds the cause in the log.' },
-  SERVER_UNREACHABLE: { message: 'The Turnback service does not answer.', remedy: 'Check the address and the network; everything goes on locally and is sent later.' },
-  INTERNAL: { message: 'Something went wrong inside Turnback.', remedy: 'Tell the operator the request id; it leads to the log.' },
+  MANIFEST_INVALID: {
+    message: 'The turn that was sent is not in a form that this server knows.',
+    remedy: 'Update the client or the server so that both know the format.',
+  },
+  PACK_INVALID: {
+    message: 'The pack that was sent is cut off or not in a form that this server knows.',
+    remedy: 'Send it again; if this stays, update the client or the server.',
+  },
+  BLOB_MISSING: {
+    message: 'The turn names bytes that were not sent.',
+    remedy: 'Send the blobs that are named, then the turn again.',
+  },
+  BLOB_HASH_MISMATCH: {
+    message: 'The bytes do not fit their name.',
+    remedy: 'Read the file again and send it again.',
+  },
+  TURN_CONFLICT: {
+    message: 'This turn was already sent with other bytes.',
+    remedy: 'A turn is written once; the machine’s log may have been altered.',
+  },
+  CHAIN_BROKEN: {
+    message: 'The turn does not follow the last one of its workspace.',
+    remedy: 'Send the turns in order; if this stays, the machine’s log may have been altered.',
+  },
+  RESTORE_STATE_INVALID: {
+    message: 'The restore is not at the step where this can be done.',
+    remedy: 'Look at the restore’s state again.',
+  },
+  MACHINE_OFFLINE: {
+    message: 'The machine is not connected.',
+    remedy: 'Start `turnback connect` there; the request waits for it.',
+  },
+  DIFF_UNAVAILABLE: {
+    message: 'There is no diff to show for this path.',
+    remedy: 'It is sealed, binary or was not captured; see the reason.',
+  },
+  STORAGE_UNAVAILABLE: {
+    message: 'The server’s storage does not answer.',
+    remedy: 'Try again soon; the operator finds the cause in the log.',
+  },
+  SERVER_UNREACHABLE: {
+    message: 'The Turnback service does not answer.',
+    remedy: 'Check the address and the network; everything goes on locally and is sent later.',
+  },
+  INTERNAL: {
+    message: 'Something went wrong inside Turnback.',
+    remedy: 'Tell the operator the request id; it leads to the log.',
+  },
 } as const satisfies Record<string, { message: string; remedy: string }>
 
 export type ErrorCode = keyof typeof errorCatalogue
@@ -85,7 +220,10 @@ export class DomainError extends Error {
   readonly details: ErrorDetails
 
   constructor(code: ErrorCode, details: ErrorDetails = {}, options?: { message?: string; cause?: unknown }) {
-    super(options?.message ?? errorCatalogue[code].message, options?.cause === undefined ? {} : { cause: options.cause })
+    super(
+      options?.message ?? errorCatalogue[code].message,
+      options?.cause === undefined ? {} : { cause: options.cause },
+    )
     this.name = 'DomainError'
     this.code = code
     this.remedy = errorCatalogue[code].remedy

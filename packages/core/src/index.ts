@@ -1,6 +1,7 @@
 export * from './blob/blob-id.ts'
 export * from './blob/pack.ts'
 export * from './command/messages.ts'
+export * from './command/state.ts'
 export * from './errors.ts'
 export * from './history/change.ts'
 export * from './history/marks.ts'

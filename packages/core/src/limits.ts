@@ -25,6 +25,10 @@ export const limits = {
   socketFrameBytes: 64 * 1024,
   /** A made plan can be confirmed this long, by the machine's own clock. */
   planTtlSeconds: 600,
+  /** A confirmed restore whose machine does not report for this long is given up by the server. */
+  applyTtlSeconds: 3600,
+  /** A request waits this long for a machine that is away. */
+  queuedTtlSeconds: 86_400,
   /** A request that waited longer than this for its machine is only planned, never applied by itself. */
   queuedRunSeconds: 60,
   remoteRestoresPerHour: 6,

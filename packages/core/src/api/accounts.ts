@@ -5,7 +5,12 @@ import { defineRoute } from './route.ts'
 
 export const roleSchema = z.enum(['viewer', 'member', 'lead', 'admin'])
 
-export const personSchema = z.object({ id: z.string(), name: z.string(), email: z.string(), isAdmin: z.boolean() })
+export const personSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  email: z.string(),
+  isAdmin: z.boolean(),
+})
 export type Person = z.infer<typeof personSchema>
 
 /** Uses up the one-time link that the first start prints, and makes the first administrator. */
@@ -23,6 +28,17 @@ export const setUp = defineRoute({
   response: z.object({ person: personSchema }),
   status: 201,
   errors: ['SETUP_CODE_INVALID', 'VALIDATION_FAILED', 'RATE_LIMITED'],
+})
+
+/** A printed link that signs its reader in: short-lived, good once, made only by whoever runs the service. */
+export const signInByLink = defineRoute({
+  method: 'POST',
+  path: '/v1/login-link',
+  summary: 'Sign in with a one-time link',
+  access: { kind: 'public' },
+  body: z.strictObject({ code: z.string().min(20).max(100) }),
+  response: z.object({ person: personSchema }),
+  errors: ['SIGN_IN_FAILED', 'VALIDATION_FAILED', 'RATE_LIMITED'],
 })
 
 /** Sign-in and sign-out themselves are better-auth's routes below `/v1/auth`. */

@@ -16,7 +16,9 @@ export const machineSchema = z.object({
   /** First characters of the signing key's SHA-256, as `turnback status` shows it too. */
   fingerprint: z.string(),
   enrolledAt: timeSchema,
-  workspaces: z.array(z.object({ id: workspaceIdSchema, project: projectIdSchema, name: z.string(), root: z.string() })),
+  workspaces: z.array(
+    z.object({ id: workspaceIdSchema, project: projectIdSchema, name: z.string(), root: z.string() }),
+  ),
 })
 export type Machine = z.infer<typeof machineSchema>
 
@@ -109,6 +111,9 @@ export const putWorkspace = defineRoute({
     /** A project's name; it is found among the owner's projects, or made. Null: the machine's default. */
     project: nameSchema.nullable(),
   }),
-  response: z.object({ workspace: workspaceIdSchema, project: z.object({ id: projectIdSchema, name: z.string() }) }),
+  response: z.object({
+    workspace: workspaceIdSchema,
+    project: z.object({ id: projectIdSchema, name: z.string() }),
+  }),
   errors: ['UNAUTHENTICATED', 'WORKSPACE_NOT_FOUND', 'VALIDATION_FAILED'],
 })

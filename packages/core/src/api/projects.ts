@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { projectIdSchema, workspaceIdSchema, machineIdSchema } from '#ids.ts'
+import { machineIdSchema, projectIdSchema, workspaceIdSchema } from '#ids.ts'
 import { roleSchema } from './accounts.ts'
 import { nameSchema, pageOf, pageQuerySchema, projectParams, timeSchema } from './common.ts'
 import { defineRoute } from './route.ts'

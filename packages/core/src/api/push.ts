@@ -29,7 +29,14 @@ export const putPack = defineRoute({
   params: workspaceParams.extend({ packId: z.string().regex(/^[0-9a-f]{64}$/) }),
   bytes: { contentType: PACK_CONTENT_TYPE, maxBytes: limits.fileBytes + limits.packBytes },
   response: z.object({ blobs: z.int(), bytes: z.int() }),
-  errors: ['UNAUTHENTICATED', 'WORKSPACE_NOT_FOUND', 'BLOB_HASH_MISMATCH', 'PAYLOAD_TOO_LARGE', 'STORAGE_UNAVAILABLE'],
+  errors: [
+    'UNAUTHENTICATED',
+    'WORKSPACE_NOT_FOUND',
+    'PACK_INVALID',
+    'BLOB_HASH_MISMATCH',
+    'PAYLOAD_TOO_LARGE',
+    'STORAGE_UNAVAILABLE',
+  ],
 })
 
 /** The body is the signed envelope, compressed with zstd; it is stored as it came. Repeatable with the same bytes. */

@@ -1,23 +1,12 @@
 import { z } from 'zod'
 import { restoreRequestSchema } from '#command/messages.ts'
+import { type RestoreState, restoreStateSchema } from '#command/state.ts'
 import { machineIdSchema, projectIdSchema, restoreIdSchema, turnIdSchema, workspaceIdSchema } from '#ids.ts'
 import { previewSchema, restoreReportSchema } from '#restore/report.ts'
 import { pageOf, pageQuerySchema, projectParams, restoreParams, timeSchema } from './common.ts'
 import { defineRoute } from './route.ts'
 
-export const restoreStateSchema = z.enum([
-  'queued',
-  'planning',
-  'awaiting-confirmation',
-  'applying',
-  'done',
-  'partly-done',
-  'refused',
-  'failed',
-  'expired',
-  'cancelled',
-])
-export type RestoreState = z.infer<typeof restoreStateSchema>
+export { type RestoreState, restoreStateSchema }
 
 export const restoreSchema = z.object({
   id: restoreIdSchema,
@@ -47,7 +36,14 @@ export const createRestore = defineRoute({
   body: restoreRequestSchema,
   response: restoreSchema,
   status: 202,
-  errors: ['UNAUTHENTICATED', 'FORBIDDEN', 'TURN_NOT_FOUND', 'WORKSPACE_NOT_FOUND', 'VALIDATION_FAILED', 'RATE_LIMITED'],
+  errors: [
+    'UNAUTHENTICATED',
+    'FORBIDDEN',
+    'TURN_NOT_FOUND',
+    'WORKSPACE_NOT_FOUND',
+    'VALIDATION_FAILED',
+    'RATE_LIMITED',
+  ],
 })
 
 export const getRestore = defineRoute({
@@ -138,7 +134,13 @@ export const putPlan = defineRoute({
   params: restoreParams,
   bytes: envelope,
   response: z.object({ status: restoreStateSchema }),
-  errors: ['UNAUTHENTICATED', 'RESTORE_NOT_FOUND', 'RESTORE_STATE_INVALID', 'SIGNATURE_INVALID', 'VALIDATION_FAILED'],
+  errors: [
+    'UNAUTHENTICATED',
+    'RESTORE_NOT_FOUND',
+    'RESTORE_STATE_INVALID',
+    'SIGNATURE_INVALID',
+    'VALIDATION_FAILED',
+  ],
 })
 
 export const putReport = defineRoute({
@@ -149,5 +151,11 @@ export const putReport = defineRoute({
   params: restoreParams,
   bytes: envelope,
   response: z.object({ status: restoreStateSchema }),
-  errors: ['UNAUTHENTICATED', 'WORKSPACE_NOT_FOUND', 'RESTORE_STATE_INVALID', 'SIGNATURE_INVALID', 'VALIDATION_FAILED'],
+  errors: [
+    'UNAUTHENTICATED',
+    'WORKSPACE_NOT_FOUND',
+    'RESTORE_STATE_INVALID',
+    'SIGNATURE_INVALID',
+    'VALIDATION_FAILED',
+  ],
 })

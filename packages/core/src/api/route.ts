@@ -53,9 +53,13 @@ export interface RouteInput<R extends Route> {
 }
 
 /** What a handler answers with, before it is validated and written. */
-export type RouteAnswer<R extends Route> = R['response'] extends z.ZodType ? z.input<R['response']> : undefined
+export type RouteAnswer<R extends Route> = R['response'] extends z.ZodType
+  ? z.input<R['response']>
+  : undefined
 /** What a caller reads. */
-export type RouteResult<R extends Route> = R['response'] extends z.ZodType ? z.output<R['response']> : undefined
+export type RouteResult<R extends Route> = R['response'] extends z.ZodType
+  ? z.output<R['response']>
+  : undefined
 
 /** Declares one route of the wire contract; keeps the literal types that handlers and callers need. */
 export function defineRoute<const R extends Route>(route: R): R {

@@ -1,7 +1,13 @@
 import { z } from 'zod'
 import { machineIdSchema, projectIdSchema, restoreIdSchema, turnIdSchema, workspaceIdSchema } from '#ids.ts'
 import { limits } from '#limits.ts'
-import { endReasonSchema, entrySchema, skippedPathSchema, turnKindSchema, turnManifestSchema } from '#manifest/manifest.ts'
+import {
+  endReasonSchema,
+  entrySchema,
+  skippedPathSchema,
+  turnKindSchema,
+  turnManifestSchema,
+} from '#manifest/manifest.ts'
 import { pageOf, pageQuerySchema, projectParams, timeSchema, turnParams } from './common.ts'
 import { defineRoute } from './route.ts'
 

@@ -13,7 +13,10 @@ export const restoreRequestSchema = z.strictObject({
   turn: turnIdSchema,
   scope: scopeSchema.default('from-turn'),
   paths: z.array(relPathSchema).max(1000).optional(),
-  hunks: z.array(z.strictObject({ path: relPathSchema, id: z.string().regex(/^[0-9a-f]{8}$/) })).max(1000).optional(),
+  hunks: z
+    .array(z.strictObject({ path: relPathSchema, id: z.string().regex(/^[0-9a-f]{8}$/) }))
+    .max(1000)
+    .optional(),
   exact: z.boolean().default(false),
   onConflict: conflictChoiceSchema.default('keep'),
   mode: z.enum(['preview', 'run']),

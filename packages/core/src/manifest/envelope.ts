@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { machineIdSchema, turnIdSchema, type MachineId } from '#ids.ts'
+import { type MachineId, machineIdSchema, turnIdSchema, workspaceIdSchema } from '#ids.ts'
 
 /**
  * A signed envelope is one line of header and then the exact bytes that were signed:
@@ -54,8 +54,13 @@ export function parseEnvelopeHeader(bytes: Uint8Array): EnvelopeHeader | null {
 /** Body of a stub: stands on the server for an envelope that is private, too big to send, or purged. */
 export const stubSchema = z.strictObject({
   turn: turnIdSchema,
+  /** Needed when `prev` is null; else the chain that it continues says it. */
+  workspace: workspaceIdSchema.optional(),
   seq: z.int().min(1),
-  prev: z.string().regex(/^[0-9a-f]{64}$/).nullable(),
+  prev: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .nullable(),
   /** Hex SHA-256 of the envelope that it stands for, so the chain goes on from it. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   reason: z.enum(['private', 'parked', 'purged']),
