@@ -62,7 +62,12 @@ function encodeUtf8(text: string): Uint8Array | null {
     else if (code < 0x800) bytes.push(0xc0 | (code >> 6), 0x80 | (code & 63))
     else if (code < 0x10000) bytes.push(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63))
     else
-      bytes.push(0xf0 | (code >> 18), 0x80 | ((code >> 12) & 63), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63))
+      bytes.push(
+        0xf0 | (code >> 18),
+        0x80 | ((code >> 12) & 63),
+        0x80 | ((code >> 6) & 63),
+        0x80 | (code & 63),
+      )
   }
   return Uint8Array.from(bytes)
 }
@@ -72,19 +77,34 @@ function decodeUtf8(bytes: Uint8Array): string | null {
   let text = ''
   let i = 0
   while (i < bytes.length) {
-    const lead = bytes[i] ?? 0
-    const length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0
-    if (length === 0 || i + length > bytes.length) return null
-    let code = length === 1 ? lead : lead & (0x7f >> length)
-    for (let k = 1; k < length; k++) {
-      const byte = bytes[i + k] ?? 0
-      if ((byte & 0xc0) !== 0x80) return null
-      code = (code << 6) | (byte & 63)
-    }
-    const overlong = (length === 3 && code < 0x800) || (length === 4 && code < 0x10000)
-    if (overlong || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return null
+    const length = sequenceLength(bytes[i] ?? 0)
+    const code = length === 0 ? null : readSequence(bytes, i, length)
+    if (code === null) return null
     text += String.fromCodePoint(code)
     i += length
   }
   return text
+}
+
+/** Bytes of the sequence that this lead byte begins, or 0 when no sequence begins so. */
+function sequenceLength(lead: number): number {
+  if (lead < 0x80) return 1
+  if (lead < 0xc2) return 0
+  if (lead < 0xe0) return 2
+  if (lead < 0xf0) return 3
+  return lead < 0xf5 ? 4 : 0
+}
+
+/** The smallest code point that needs so many bytes: a smaller one in as many is overlong. */
+const SMALLEST: Readonly<Record<number, number>> = { 1: 0, 2: 0x80, 3: 0x800, 4: 0x10000 }
+
+function readSequence(bytes: Uint8Array, at: number, length: number): number | null {
+  let code = (bytes[at] ?? 0) & (length === 1 ? 0x7f : 0x7f >> length)
+  for (let k = 1; k < length; k++) {
+    const byte = bytes[at + k]
+    if (byte === undefined || (byte & 0xc0) !== 0x80) return null
+    code = (code << 6) | (byte & 63)
+  }
+  const isSurrogate = code >= 0xd800 && code <= 0xdfff
+  return code < (SMALLEST[length] ?? 0) || code > 0x10ffff || isSurrogate ? null : code
 }

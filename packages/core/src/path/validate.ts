@@ -47,11 +47,13 @@ function findNameFault(name: string, platform: Platform): PathFault | null {
 export function isGitDisguise(name: string): boolean {
   // HFS+ drops these code points when it compares names.
   const visible = name.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu, '')
-  const stem = visible.toLowerCase().replace(/:.*$/u, '').replace(/[. ]+$/u, '')
+  const stem = visible
+    .toLowerCase()
+    .replace(/:.*$/u, '')
+    .replace(/[. ]+$/u, '')
   return stem === '.git' || /^git~[0-9]+$/u.test(stem)
 }
 
 function isBadOnWindows(name: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   return /[\\:*?"<>|\u0001-\u001f]/u.test(name) || /[. ]$/u.test(name) || WINDOWS_DEVICES.test(name)
 }
