@@ -40,6 +40,7 @@ export type WriteMoment =
   | 'write'
   | 'sync'
   | 'place'
+  | 'rename'
   | 'aside'
   | 'unlink'
   | 'mkdir'
@@ -174,6 +175,7 @@ function placeOverFile(at: Placing, from: FileState): void {
   using old = openAs(at.folder, at.name, from, at.isNamed)
   const there = lstatIn(at.folder, at.name)
   if (old === null || there === null || !sameFile(old.stat, there)) throw new StepFault('changed')
+  at.onMoment('rename')
   renameSync(at.folder.at(at.temp), at.folder.at(at.name))
   if (!sameBytes(old.stat, fstatSync(old.fd, { bigint: true }))) {
     putBackLateEdit(at, old)

@@ -77,7 +77,7 @@ export function syncFolder(folder: Folder): void {
 /** True when this user owns the directory and its mode keeps the owner from changing names in it. */
 export function isNarrow(folder: Folder): number | null {
   const there = folder.stat()
-  const isOurs = process.getuid === undefined || process.getuid() === there.uid
+  const isOurs = process.geteuid === undefined || process.geteuid() === there.uid
   const mode = there.mode & 0o7777
   return isOurs && (mode & 0o300) !== 0o300 ? mode : null
 }

@@ -1,0 +1,411 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BlobId, DomainError, type FileState, makeId, type RelPath, type State } from '@turnback/core'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { StepOutcome, TreeStep, TreeWriter } from '#ports.ts'
+import { type Anchoring, treeRootOf } from '#worktree/anchored.ts'
+import { readPiecesOf } from '#worktree/look.ts'
+import { createTreeWriter, type WriterOptions } from '#worktree/tree-writer.ts'
+
+const blobs = new Map<BlobId, Buffer>()
+const idOf = (bytes: Uint8Array): BlobId => `p${createHash('sha256').update(bytes).digest('hex')}`
+let top = ''
+let root = ''
+let seed = 0
+
+function fileState(text: string, mode = 0o644): FileState {
+  const bytes = Buffer.from(text)
+  blobs.set(idOf(bytes), bytes)
+  return { kind: 'file', blob: idOf(bytes), sizeBytes: bytes.length, mode }
+}
+
+function writerFor(more: Partial<WriterOptions> = {}): TreeWriter {
+  return createTreeWriter({
+    workspace: { ...treeRootOf(root), id: makeId('w', 1, new Uint8Array(10)) },
+    restore: makeId('r', 1, new Uint8Array(10).fill(7)),
+    blobs: {
+      readPieces(id, take) {
+        const bytes = blobs.get(id)
+        if (bytes === undefined) throw new DomainError('BLOB_NOT_FOUND', { id })
+        take(bytes)
+      },
+      idOfOpenFile(_workspace, fd) {
+        const hash = createHash('sha256')
+        let sizeBytes = 0
+        readPiecesOf(fd, (piece) => {
+          hash.update(piece)
+          sizeBytes += piece.length
+        })
+        return { blob: `p${hash.digest('hex')}`, sizeBytes }
+      },
+    },
+    random: (bytes) => Uint8Array.from({ length: bytes }, () => seed++),
+    ...more,
+  })
+}
+
+const put = (path: string, text: string, mode = 0o644): FileState => {
+  mkdirSync(join(root, path, '..'), { recursive: true })
+  writeFileSync(join(root, path), text)
+  chmodSync(join(root, path), mode)
+  return fileState(text, mode)
+}
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const modeOf = (path: string): number => lstatSync(join(root, path)).mode & 0o7777
+const ABSENT: State = { kind: 'absent' }
+const leftovers = (): string[] =>
+  readdirSync(root, { recursive: true })
+    .map(String)
+    .filter((n) => n.includes('.turnback-'))
+
+beforeEach(() => {
+  top = mkdtempSync(join(tmpdir(), 'write-'))
+  root = join(top, 'w')
+  mkdirSync(root)
+})
+afterEach(() => rmSync(top, { recursive: true, force: true }))
+
+describe.each<Anchoring>(process.platform === 'linux' ? ['descriptor', 'checked'] : ['checked'])(
+  'by %s',
+  (anchoring) => {
+    const apply = (path: RelPath, from: State, to: State, more: Partial<WriterOptions> = {}) =>
+      writerFor({ anchoring, ...more }).apply({ path, from, to }, 0)
+
+    test('a file gets other bytes and mode under a new inode, and nothing is left beside it', () => {
+      const from = put('src/a.sh', 'agent')
+      linkSync(join(root, 'src/a.sh'), join(top, 'other-name'))
+      expect(apply('src/a.sh', from, fileState('mine\n', 0o755))).toEqual({ ok: true })
+      expect(read('src/a.sh')).toBe('mine\n')
+      expect(modeOf('src/a.sh')).toBe(0o755)
+      expect(readFileSync(join(top, 'other-name'), 'utf8'), 'a hard link elsewhere keeps its bytes').toBe(
+        'agent',
+      )
+      expect(leftovers()).toEqual([])
+    })
+
+    test('a mode alone is a chmod: inode and mtime stay', () => {
+      const from = put('a', 'x', 0o755)
+      const before = statSync(join(root, 'a'))
+      expect(apply('a', from, { ...from, mode: 0o600 })).toEqual({ ok: true })
+      const after = statSync(join(root, 'a'))
+      expect([after.ino, after.mtimeMs, after.mode & 0o7777]).toEqual([before.ino, before.mtimeMs, 0o600])
+    })
+
+    test('set-id bits are never given', () => {
+      const from = put('a', 'x')
+      apply('a', from, fileState('y', 0o6755))
+      expect(modeOf('a')).toBe(0o755)
+    })
+
+    test('files, links and directories are made, changed into each other and removed', () => {
+      const file = fileState('text')
+      const link: State = { kind: 'symlink', target: '../outside' }
+      const dir: State = { kind: 'dir', mode: 0o750 }
+      const ways: State[] = [
+        ABSENT,
+        file,
+        link,
+        dir,
+        file,
+        dir,
+        link,
+        file,
+        ABSENT,
+        link,
+        dir,
+        ABSENT,
+        dir,
+        link,
+        ABSENT,
+      ]
+      for (let i = 1; i < ways.length; i++) {
+        const [from = ABSENT, to = ABSENT] = ways.slice(i - 1, i + 1)
+        expect(apply('p', from, to), `${from.kind} to ${to.kind}`).toEqual({ ok: true })
+        expect(writerFor({ anchoring }).holds('p', to), `${from.kind} to ${to.kind}`).toBe(true)
+        expect(leftovers()).toEqual([])
+      }
+    })
+
+    test('a path that is not as the step says is left alone', () => {
+      const agent = fileState('agent')
+      const mine = fileState('mine')
+      put('a', 'agent, then a hand')
+      expect(apply('a', agent, mine)).toEqual({ ok: false, why: 'changed' })
+      expect(apply('a', agent, ABSENT)).toEqual({ ok: false, why: 'changed' })
+      expect(apply('a', ABSENT, mine)).toEqual({ ok: false, why: 'changed' })
+      expect(apply('a', { kind: 'symlink', target: 'x' }, mine)).toEqual({ ok: false, why: 'changed' })
+      expect(apply('a', { kind: 'dir', mode: 0o755 }, ABSENT)).toEqual({ ok: false, why: 'changed' })
+      expect(apply('none', agent, ABSENT)).toEqual({ ok: false, why: 'changed' })
+      expect(read('a')).toBe('agent, then a hand')
+      put('b', 'agent', 0o600)
+      expect(apply('b', agent, ABSENT), 'another mode is another state').toEqual({
+        ok: false,
+        why: 'changed',
+      })
+      expect(leftovers()).toEqual([])
+    })
+
+    test('a directory with something in it stays', () => {
+      put('d/user.txt', 'mine')
+      const dir: State = { kind: 'dir', mode: modeOf('d') }
+      expect(apply('d', dir, ABSENT)).toEqual({ ok: false, why: 'not-empty' })
+      expect(apply('d', dir, fileState('x'))).toEqual({ ok: false, why: 'not-empty' })
+      expect(read('d/user.txt')).toBe('mine')
+      expect(leftovers()).toEqual([])
+    })
+
+    test('a parent that is a link, a file or missing blocks the path, and nothing outside is touched', () => {
+      mkdirSync(join(top, 'outside'))
+      writeFileSync(join(top, 'outside/a'), 'agent')
+      symlinkSync('../outside', join(root, 'link'))
+      put('file', 'x')
+      const agent = fileState('agent')
+      expect(apply('link/a', agent, fileState('v1'))).toEqual({ ok: false, why: 'blocked', by: 'link' })
+      expect(apply('link/a', agent, ABSENT)).toEqual({ ok: false, why: 'blocked', by: 'link' })
+      expect(apply('file/a', ABSENT, agent)).toEqual({ ok: false, why: 'blocked', by: 'not-a-directory' })
+      expect(apply('none/a', ABSENT, agent)).toEqual({ ok: false, why: 'blocked', by: 'missing' })
+      expect(readFileSync(join(top, 'outside/a'), 'utf8')).toBe('agent')
+      expect(writerFor({ anchoring }).holds('link/a', agent)).toBe(false)
+    })
+
+    test('a root that is another directory than the registered one blocks everything', () => {
+      const from = put('a', 'x')
+      const writer = writerFor({
+        anchoring,
+        workspace: { ...treeRootOf(root), inode: '1', id: makeId('w', 1, new Uint8Array(10)) },
+      })
+      expect(writer.apply({ path: 'a', from, to: ABSENT }, 0)).toEqual({
+        ok: false,
+        why: 'blocked',
+        by: 'missing',
+      })
+    })
+
+    test.each([
+      '.git/config',
+      'sub/.GIT',
+      '../x',
+      'a/../../x',
+      '/etc/x',
+      '.turnback-new-0123456789abcdef-3-00112233',
+    ])('the path %s is refused', (path) => {
+      expect(apply(path, ABSENT, fileState('x'))).toMatchObject({
+        ok: false,
+        why: 'error',
+        code: 'OUTSIDE_ROOT',
+      })
+    })
+
+    test('missing and damaged bytes are told apart from trouble of the disk', () => {
+      const from = put('a', 'agent')
+      const gone: FileState = { ...fileState('v1'), blob: `p${'0'.repeat(64)}` }
+      expect(apply('a', from, gone)).toEqual({ ok: false, why: 'missing-blob' })
+      expect(apply('a', from, { ...fileState('v1'), sizeBytes: 99 })).toEqual({
+        ok: false,
+        why: 'missing-blob',
+      })
+      expect(read('a')).toBe('agent')
+      expect(leftovers()).toEqual([])
+    })
+
+    test.each(['write', 'sync', 'place'] as const)('a full disk at "%s" leaves the file as it was', (at) => {
+      const from = put('a', 'agent')
+      const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+        code: 'ENOSPC',
+        syscall: 'write',
+      })
+      const onMoment = (moment: string): void => {
+        if (moment === at) throw full
+      }
+      expect(apply('a', from, fileState('v1'), { onMoment })).toMatchObject({
+        ok: false,
+        why: 'error',
+        code: 'ENOSPC',
+      })
+      expect(read('a')).toBe('agent')
+      expect(leftovers()).toEqual([])
+    })
+
+    test('an edit into the file after the last look goes back under its name', () => {
+      const from = put('a', 'agent')
+      const onMoment = (moment: string): void => {
+        if (moment === 'rename') writeFileSync(join(root, 'a'), 'a late edit')
+      }
+      expect(apply('a', from, fileState('v1'), { onMoment })).toEqual({ ok: false, why: 'changed' })
+      expect(read('a')).toBe('a late edit')
+      expect(leftovers()).toEqual([])
+    })
+
+    test('what was put under the name while the old file went aside is kept', () => {
+      const from = put('a', 'agent')
+      const onMoment = (moment: string): void => {
+        if (moment !== 'unlink') return
+        const [aside = ''] = leftovers()
+        writeFileSync(join(root, aside), 'a late edit')
+      }
+      expect(apply('a', from, ABSENT, { onMoment })).toEqual({ ok: false, why: 'changed' })
+      expect(read('a')).toBe('a late edit')
+      expect(leftovers()).toEqual([])
+    })
+
+    test('settle removes what was begun, puts back what is not ours to remove, and narrows folders', () => {
+      const steps = [
+        { path: 'd/in', from: ABSENT, to: fileState('new') },
+        { path: 'd/out', from: fileState('agent'), to: ABSENT },
+        { path: 'd/late', from: fileState('agent'), to: ABSENT },
+      ]
+      const tag = makeId('r', 1, new Uint8Array(10).fill(7)).slice(-16)
+      put(`d/.turnback-new-${tag}-0-00000000`, 'half')
+      put(`d/.turnback-old-${tag}-1-00000000`, 'agent')
+      put(`d/.turnback-old-${tag}-2-00000000`, 'agent, then a hand')
+      put('d/.turnback-new-0000000000000000-0-00000000', 'of another run')
+      chmodSync(join(root, 'd'), 0o755)
+      writerFor({ anchoring }).settle(steps, [{ path: 'd', mode: 0o555 }])
+      expect(readdirSync(join(root, 'd')).toSorted()).toEqual([
+        '.turnback-new-0000000000000000-0-00000000',
+        'late',
+      ])
+      expect(read('d/late')).toBe('agent, then a hand')
+      expect(modeOf('d')).toBe(0o555)
+    })
+  },
+)
+
+describe('names that are not text', () => {
+  test('bytes of a name go through', () => {
+    const name = Buffer.from([0x66, 0xff, 0x6f])
+    const path = `b64:${name.toString('base64url')}`
+    expect(writerFor().apply({ path, from: ABSENT, to: fileState('x') }, 0)).toEqual({ ok: true })
+    expect(readdirSync(Buffer.from(root), { encoding: 'buffer' })).toEqual([name])
+    const link: State = { kind: 'symlink', target: path }
+    expect(writerFor().apply({ path: 'l', from: ABSENT, to: link }, 0)).toEqual({ ok: true })
+    expect(readlinkSync(join(root, 'l'), 'buffer')).toEqual(name)
+    expect(writerFor().holds('l', link)).toBe(true)
+  })
+})
+
+/** Applies steps in a process of an ordinary user when this one is root, else here. */
+function applyAsUser(steps: readonly TreeStep[]): StepOutcome[] {
+  if (process.getuid?.() !== 0) return steps.map((step, index) => writerFor().apply(step, index))
+  chmodSync(top, 0o755)
+  const job = JSON.stringify({
+    root,
+    steps,
+    blobs: [...blobs].map(([id, bytes]) => [id, bytes.toString('base64')]),
+  })
+  const run = spawnSync(process.execPath, [join(import.meta.dirname, 'support/write-as-user.ts')], {
+    input: job,
+    encoding: 'utf8',
+    uid: NOBODY,
+    gid: NOBODY,
+  })
+  expect(run.stderr).toBe('')
+  return JSON.parse(run.stdout)
+}
+const NOBODY = 65_534
+const giveAway = (...paths: string[]): void => {
+  if (process.getuid?.() === 0) for (const path of paths) chownSync(join(root, path), NOBODY, NOBODY)
+}
+
+describe('folders that are closed to writing', () => {
+  test('narrowFolders names them', () => {
+    put('ro/a', 'x')
+    put('open/a', 'x')
+    chmodSync(join(root, 'ro'), 0o555)
+    expect(writerFor().narrowFolders(['ro/a', 'ro/b', 'open/a'])).toEqual([{ path: 'ro', mode: 0o555 }])
+    chmodSync(join(root, 'ro'), 0o755)
+  })
+
+  test('an ordinary user’s own folder is opened for the step and closed again', () => {
+    const a = put('ro/a', 'agent', 0o444)
+    const b = put('ro/b', 'agent')
+    giveAway('ro', 'ro/a', 'ro/b')
+    chmodSync(join(root, 'ro'), 0o555)
+    const done = applyAsUser([
+      { path: 'ro/a', from: a, to: fileState('v1', 0o444) },
+      { path: 'ro/b', from: b, to: ABSENT },
+      { path: 'ro/c', from: ABSENT, to: fileState('new') },
+      { path: 'ro/d', from: ABSENT, to: { kind: 'dir', mode: 0o555 } },
+      { path: 'ro/d/e', from: ABSENT, to: fileState('below') },
+    ])
+    expect(done).toEqual(done.map(() => ({ ok: true })))
+    expect([read('ro/a'), existsSync(join(root, 'ro/b')), read('ro/c'), read('ro/d/e')]).toEqual([
+      'v1',
+      false,
+      'new',
+      'below',
+    ])
+    expect([modeOf('ro'), modeOf('ro/a'), modeOf('ro/d')]).toEqual([0o555, 0o444, 0o555])
+    for (const path of ['ro', 'ro/d']) chmodSync(join(root, path), 0o755)
+  })
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'somebody else’s closed folder is a failed line with its code',
+    () => {
+      put('ro/a', 'agent')
+      const [done] = applyAsUser([{ path: 'ro/c', from: ABSENT, to: fileState('new') }])
+      expect(done).toMatchObject({ ok: false, why: 'error', code: 'EACCES' })
+      expect(existsSync(join(root, 'ro/c'))).toBe(false)
+    },
+  )
+})
+
+describe('a parent that is swapped for a link while files are written', () => {
+  test('nothing outside changes, while checking and then writing by path does escape', async () => {
+    mkdirSync(join(top, 'outside'))
+    mkdirSync(join(root, 'sub'))
+    const swapper = spawn(
+      process.execPath,
+      [join(import.meta.dirname, 'support/swap-parent.ts'), root, join(top, 'outside')],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+    await once(swapper.stdout, 'data')
+    try {
+      const writer = writerFor()
+      const to = fileState('restored')
+      const tally = { written: 0, blocked: 0 }
+      for (const end = Date.now() + 1_000, i = { n: 0 }; Date.now() < end; i.n++) {
+        const done = writer.apply({ path: `sub/f${i.n}`, from: ABSENT, to }, i.n)
+        if (done.ok) tally.written++
+        else tally.blocked++
+        if (done.ok && i.n % 3 === 0) writer.apply({ path: `sub/f${i.n}`, from: to, to: ABSENT }, i.n)
+      }
+      expect(readdirSync(join(top, 'outside'))).toEqual([])
+      expect(tally.written).toBeGreaterThan(100)
+      expect(tally.blocked, 'the race was on').toBeGreaterThan(10)
+
+      // The control: the same race against a check and a write by path.
+      for (let n = 0; n < 200_000 && readdirSync(join(top, 'outside')).length === 0; n++) {
+        try {
+          if (lstatSync(join(root, 'sub')).isDirectory()) writeFileSync(join(root, `sub/n${n}`), 'escaped')
+        } catch {
+          // The parent was away for a moment: part of the race.
+        }
+      }
+      expect(readdirSync(join(top, 'outside'))).not.toEqual([])
+    } finally {
+      swapper.kill('SIGKILL')
+    }
+  })
+})
