@@ -86,10 +86,10 @@ export interface TurnRow {
   readonly endReason: EndReason | null
   readonly isOpen: boolean
   readonly pinned: boolean
-  /** The number that the next scan had when the turn began: changes of this and later scans came after it. */
-  readonly firstScan: number
-  /** The same when it ended; null while it is open. */
-  readonly lastScan: number | null
+  /** The scan that its `begin` made; for a checkpoint the scan that it is. Later changes have larger numbers. */
+  readonly beginScan: number
+  /** The scan that its end made; null while it is open. */
+  readonly endScan: number | null
   /** HEAD and branch when the turn began, and HEAD when it ended. */
   readonly headBefore: string | null
   readonly headAfter: string | null
@@ -101,6 +101,9 @@ export interface TurnRow {
   /** Tools that began and did not end, of an open turn. */
   readonly toolsInFlight: number
   readonly agentPid: number | null
+  /** Paths that it changed, directories included; 0 while it is open. */
+  readonly entries: number
+  /** Of these, files and links that were made, changed and deleted. */
   readonly created: number
   readonly changed: number
   readonly deleted: number

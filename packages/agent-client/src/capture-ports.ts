@@ -1,0 +1,191 @@
+import type {
+  Change,
+  EndReason,
+  RelPath,
+  RestoreDetail,
+  RestoreReport,
+  SkippedPath,
+  Source,
+  State,
+  TurnId,
+  TurnKind,
+  WorkspaceId,
+} from '@turnback/core'
+import type { Clock, Config, Deps, ToolEvent, TurnRow, Workspace } from '#ports.ts'
+
+/** What only capture/ needs from store/ and worktree/, beside what ports.ts says. */
+
+/** What the last scan knew of one path. */
+export interface KnownEntry {
+  readonly state: State
+  /** Device, inode, size, times and mode as the scan saw them; '' when they prove nothing and bytes are to be read again. */
+  readonly stamp: string
+  /** Files and bytes below a directory that is left out whole, and its times when they were counted. */
+  readonly below?: { readonly count: number; readonly sizeBytes: number; readonly at: string }
+  /** A directory with an ambiguous name (`dist`, `build` …) that is captured as long as it stays small. */
+  readonly watched?: boolean
+}
+
+export interface KnownFolder {
+  /** The directory's own stamp when its names were read; '' when they are to be read again. */
+  readonly stamp: string
+  /** True when the names could not be read: what is not listed here is not known to be absent. */
+  readonly unlisted: boolean
+  readonly entries: ReadonlyMap<string, KnownEntry>
+}
+
+/** What is known of a tree, by directory: `''` is the root. */
+export type KnownTree = ReadonlyMap<RelPath, KnownFolder>
+
+export interface Difference {
+  readonly path: RelPath
+  readonly before: State
+  readonly after: State
+  /** Change time of what is there now, or of the parent when nothing is; milliseconds since 1970. */
+  readonly changedMs: number
+}
+
+export interface Observation {
+  readonly differences: readonly Difference[]
+  /** The folders that are not as they were known; null for those that are gone. */
+  readonly folders: ReadonlyMap<RelPath, KnownFolder | null>
+  readonly skipped: readonly SkippedPath[]
+  /** Paths that are to be sealed from now on, because of their name or of what git ignores. */
+  readonly sealed: readonly RelPath[]
+  readonly files: number
+  readonly bytes: number
+  readonly statted: number
+  readonly hashed: number
+  readonly incomplete: string | null
+}
+
+export interface LookOptions {
+  readonly isFirst: boolean
+  readonly countExcluded: boolean
+  /** When the agent waits no longer: what is not read by then is skipped as `budget`. */
+  readonly deadlineMs: number | null
+  /** Roots of other workspaces, below this one. */
+  readonly nested: ReadonlySet<string>
+  readonly isSealed: (path: RelPath) => boolean
+}
+
+/** Looks at a whole tree and stores the bytes of what is new. */
+export interface TreeLooker {
+  look(workspace: Workspace, known: KnownTree, options: LookOptions): Promise<Observation>
+}
+
+export interface NewTurn {
+  readonly turn: TurnId
+  readonly workspace: WorkspaceId
+  readonly kind: TurnKind
+  readonly session: string | null
+  readonly key: string | null
+  readonly agent: { readonly name: string; readonly version: string | null } | null
+  readonly prompt: string | null
+  readonly label: string | null
+  readonly task: string | null
+  readonly startedAt: string
+  readonly headBefore: string | null
+  readonly branch: string | null
+  readonly operation: string | null
+  readonly beginScan: number
+  readonly paths: readonly RelPath[] | null
+  readonly lateStart: boolean
+  readonly incomplete: string | null
+  readonly agentPid: number | null
+}
+
+/** What a turn's manifest needs and {@link TurnRow} does not say. */
+export interface TurnFacts {
+  readonly agentVersion: string | null
+  readonly operation: string | null
+  readonly lateStart: boolean
+  readonly incomplete: string | null
+  readonly lastMessage: string | null
+}
+
+export interface ClosedTurn {
+  readonly turn: TurnId
+  readonly endedAt: string
+  readonly endReason: EndReason | null
+  readonly lateEnd: boolean
+  readonly headAfter: string | null
+  readonly lastMessage: string | null
+  readonly endScan: number
+  readonly entries: number
+  readonly created: number
+  readonly changed: number
+  readonly deleted: number
+  readonly skipped: number
+}
+
+export interface NewChange {
+  readonly path: RelPath
+  readonly scan: number
+  readonly turn: TurnId
+  readonly source: Source
+  readonly sharedBy: readonly TurnId[]
+  readonly before: State
+  readonly after: State
+}
+
+/** The writing side of the log. Everything here is called inside {@link Log.transact}. */
+export interface CaptureLog {
+  insertWorkspace(workspace: Workspace, idKey: Uint8Array): void
+  setProject(workspace: WorkspaceId, project: string): void
+  loadKnown(workspace: WorkspaceId): KnownTree
+  saveKnown(workspace: WorkspaceId, folders: ReadonlyMap<RelPath, KnownFolder | null>): void
+  listSealedPaths(workspace: WorkspaceId): Set<RelPath>
+  addSealedPaths(workspace: WorkspaceId, paths: readonly RelPath[]): void
+
+  /** The number that the next scan will have; taken only by {@link takeScan}. */
+  peekScan(workspace: WorkspaceId): number
+  takeScan(workspace: WorkspaceId): number
+
+  insertTurn(turn: NewTurn): number
+  getFacts(turn: TurnId): TurnFacts
+  closeTurn(closed: ClosedTurn): void
+  setLabel(turn: TurnId, label: string | null): void
+  insertEvent(event: ToolEvent): void
+  /** Changes that this turn made, or that it shares with others. */
+  listChangesOf(turn: TurnRow): Change[]
+  insertChanges(workspace: WorkspaceId, changes: readonly NewChange[]): void
+  /** Writes other states over those of one change: only for bytes that turned out to be secret. */
+  replaceStates(workspace: WorkspaceId, path: RelPath, scan: number, before: State, after: State): void
+  /** Turns of the workspace that were open at a time between the two scans. */
+  listOverlaps(turn: TurnRow): TurnId[]
+
+  /** Seq and previous hash for the next envelope of the chain. */
+  peekChain(workspace: WorkspaceId): { readonly seq: number; readonly prev: string | null }
+  insertEnvelope(
+    turn: TurnId,
+    workspace: WorkspaceId,
+    seq: number,
+    prev: string | null,
+    envelope: Uint8Array,
+  ): void
+
+  insertRestore(workspace: WorkspaceId, turn: TurnId, detail: RestoreDetail, report: RestoreReport): void
+  insertReport(workspace: WorkspaceId, report: RestoreReport, madeAt: string): void
+}
+
+/** Finds secrets in texts. Loading it is slow, so only the end of a turn does. */
+export interface SecretFinder {
+  /** True when the text holds something that looks like a key or a password. */
+  find(texts: readonly { readonly name: string; readonly text: string }[]): Promise<readonly boolean[]>
+  /** The text with everything that looks like a secret written over. */
+  mask(text: string): Promise<string>
+}
+
+export interface CaptureDeps {
+  readonly clock: Clock
+  readonly config: Config
+  readonly log: Deps['log']
+  readonly captureLog: CaptureLog
+  readonly blobs: Deps['blobs']
+  readonly looker: TreeLooker
+  readonly secrets: SecretFinder
+  identity: Deps['identity']
+  random: Deps['random']
+  git: Deps['git']
+}

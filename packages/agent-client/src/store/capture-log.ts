@@ -1,0 +1,285 @@
+import { createHash } from 'node:crypto'
+import { constants, zstdCompressSync } from 'node:zlib'
+import {
+  type Change,
+  invariant,
+  type RelPath,
+  type RestoreDetail,
+  type RestoreReport,
+  type State,
+  type TurnId,
+  type WorkspaceId,
+} from '@turnback/core'
+import type {
+  CaptureLog,
+  ClosedTurn,
+  KnownFolder,
+  KnownTree,
+  NewChange,
+  NewTurn,
+  TurnFacts,
+} from '#capture-ports.ts'
+import type { ToolEvent, TurnRow, Workspace } from '#ports.ts'
+import type { Database } from './database.ts'
+import { loadKnown, saveKnown } from './known-tree.ts'
+import { toChange } from './log-rows.ts'
+import { id, integer, text, textOrNull } from './rows.ts'
+
+const ZSTD_LEVEL = 3
+/** What an event does to the count of tools that run. */
+const IN_FLIGHT: Record<ToolEvent['type'], string> = {
+  'turn.start': '0',
+  'tool.before': 'tools_in_flight + 1',
+  'tool.after': 'MAX(tools_in_flight - 1, 0)',
+  'turn.end': '0',
+  'session.end': '0',
+}
+
+export class SqliteCaptureLog implements CaptureLog {
+  readonly #db: Database
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  insertWorkspace(workspace: Workspace, idKey: Uint8Array): void {
+    const { id: name, root, device, inode, project, createdAt } = workspace
+    this.#db.run(
+      'INSERT INTO workspaces(id, root, device, inode, name, project, created_at, id_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      name,
+      root,
+      device,
+      inode,
+      workspace.name,
+      project,
+      createdAt,
+      idKey,
+    )
+  }
+
+  setProject(workspace: WorkspaceId, project: string): void {
+    this.#db.run('UPDATE workspaces SET project = ? WHERE id = ?', project, workspace)
+  }
+
+  loadKnown(workspace: WorkspaceId): KnownTree {
+    return loadKnown(this.#db, workspace)
+  }
+
+  saveKnown(workspace: WorkspaceId, folders: ReadonlyMap<RelPath, KnownFolder | null>): void {
+    saveKnown(this.#db, workspace, folders)
+  }
+
+  listSealedPaths(workspace: WorkspaceId): Set<RelPath> {
+    const rows = this.#db.all('SELECT path FROM sealed_paths WHERE workspace = ?', workspace)
+    return new Set(rows.map((row) => text(row, 'path')))
+  }
+
+  addSealedPaths(workspace: WorkspaceId, paths: readonly RelPath[]): void {
+    const sql = 'INSERT OR IGNORE INTO sealed_paths(workspace, path) VALUES (?, ?)'
+    for (const path of paths) this.#db.run(sql, workspace, path)
+  }
+
+  peekScan(workspace: WorkspaceId): number {
+    return this.#counter(workspace, 'next_scan')
+  }
+
+  takeScan(workspace: WorkspaceId): number {
+    const scan = this.#counter(workspace, 'next_scan')
+    this.#db.run('UPDATE workspaces SET next_scan = next_scan + 1 WHERE id = ?', workspace)
+    return scan
+  }
+
+  insertTurn(turn: NewTurn): number {
+    const number = this.#counter(turn.workspace, 'next_number')
+    this.#db.run('UPDATE workspaces SET next_number = next_number + 1 WHERE id = ?', turn.workspace)
+    this.#db.run(
+      `INSERT INTO turns(id, workspace, number, kind, session, key, agent_name, agent_version, prompt, label, task,
+        started_at, is_open, begin_scan, head_before, branch, operation, paths, late_start, incomplete, agent_pid)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      turn.turn,
+      turn.workspace,
+      number,
+      turn.kind,
+      turn.session,
+      turn.key,
+      turn.agent?.name ?? null,
+      turn.agent?.version ?? null,
+      turn.prompt,
+      turn.label,
+      turn.task,
+      turn.startedAt,
+      turn.beginScan,
+      turn.headBefore,
+      turn.branch,
+      turn.operation,
+      turn.paths === null ? null : JSON.stringify(turn.paths),
+      turn.lateStart ? 1 : 0,
+      turn.incomplete,
+      turn.agentPid,
+    )
+    return number
+  }
+
+  getFacts(turn: TurnId): TurnFacts {
+    const row = this.#db.get('SELECT * FROM turns WHERE id = ?', turn)
+    invariant(row !== undefined, 'the turn is in the log')
+    return {
+      agentVersion: textOrNull(row, 'agent_version'),
+      operation: textOrNull(row, 'operation'),
+      lateStart: row.late_start === 1,
+      incomplete: textOrNull(row, 'incomplete'),
+      lastMessage: textOrNull(row, 'last_message'),
+    }
+  }
+
+  closeTurn(closed: ClosedTurn): void {
+    this.#db.run(
+      `UPDATE turns SET is_open = 0, tools_in_flight = 0, ended_at = ?, end_reason = ?, late_end = ?, head_after = ?,
+        last_message = ?, end_scan = ?, entries = ?, created = ?, changed = ?, deleted = ?, skipped = ? WHERE id = ?`,
+      closed.endedAt,
+      closed.endReason,
+      closed.lateEnd ? 1 : 0,
+      closed.headAfter,
+      closed.lastMessage,
+      closed.endScan,
+      closed.entries,
+      closed.created,
+      closed.changed,
+      closed.deleted,
+      closed.skipped,
+      closed.turn,
+    )
+  }
+
+  setLabel(turn: TurnId, label: string | null): void {
+    this.#db.run('UPDATE turns SET label = ? WHERE id = ?', label, turn)
+  }
+
+  insertEvent({ turn, atMs, type, tool, command, paths, nextScan }: ToolEvent): void {
+    this.#db.run(
+      'INSERT INTO events(turn, at_ms, type, tool, command, paths, next_scan) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      turn,
+      atMs,
+      type,
+      tool,
+      command,
+      JSON.stringify(paths),
+      nextScan,
+    )
+    this.#db.run(
+      `UPDATE turns SET last_event_ms = ?, tools_in_flight = ${IN_FLIGHT[type]} WHERE id = ?`,
+      atMs,
+      turn,
+    )
+  }
+
+  listChangesOf(turn: TurnRow): Change[] {
+    const rows = this.#db.all(
+      `SELECT c.*, t.kind AS kind, t.session AS session FROM changes c JOIN turns t ON t.id = c.turn
+        WHERE c.workspace = ? AND c.scan >= ? AND (c.turn = ? OR c.shared_by IS NOT NULL) ORDER BY c.scan, c.path`,
+      turn.workspace,
+      turn.beginScan,
+      turn.turn,
+    )
+    return rows
+      .map(toChange)
+      .filter((change) => change.turn === turn.turn || change.sharedBy.includes(turn.turn))
+  }
+
+  insertChanges(workspace: WorkspaceId, changes: readonly NewChange[]): void {
+    for (const { path, scan, turn, source, sharedBy, before, after } of changes) {
+      this.#db.run(
+        'INSERT INTO changes(workspace, path, scan, turn, source, shared_by, before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+        workspace,
+        path,
+        scan,
+        turn,
+        source,
+        sharedBy.length === 0 ? null : JSON.stringify(sharedBy),
+        JSON.stringify(before),
+        JSON.stringify(after),
+      )
+    }
+  }
+
+  replaceStates(workspace: WorkspaceId, path: RelPath, scan: number, before: State, after: State): void {
+    this.#db.run(
+      'UPDATE changes SET before = ?, after = ? WHERE workspace = ? AND path = ? AND scan = ?',
+      JSON.stringify(before),
+      JSON.stringify(after),
+      workspace,
+      path,
+      scan,
+    )
+  }
+
+  listOverlaps(turn: TurnRow): TurnId[] {
+    const rows = this.#db.all(
+      `SELECT id FROM turns WHERE workspace = ? AND id <> ? AND kind IN ('agent', 'task')
+        AND (end_scan IS NULL OR end_scan > ?) ORDER BY number`,
+      turn.workspace,
+      turn.turn,
+      turn.beginScan,
+    )
+    return rows.map((row) => id(row, 'id', 't'))
+  }
+
+  peekChain(workspace: WorkspaceId): { seq: number; prev: string | null } {
+    const row = this.#db.get('SELECT next_seq, head_sha256 FROM workspaces WHERE id = ?', workspace)
+    invariant(row !== undefined, 'the workspace is in the log')
+    return { seq: integer(row, 'next_seq'), prev: textOrNull(row, 'head_sha256') }
+  }
+
+  insertEnvelope(
+    turn: TurnId,
+    workspace: WorkspaceId,
+    seq: number,
+    prev: string | null,
+    envelope: Uint8Array,
+  ): void {
+    const sha256 = createHash('sha256').update(envelope).digest('hex')
+    this.#db.run(
+      'INSERT INTO envelopes(turn, workspace, seq, prev, sha256, zstd) VALUES (?, ?, ?, ?, ?, ?)',
+      turn,
+      workspace,
+      seq,
+      prev,
+      sha256,
+      zstdCompressSync(envelope, { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } }),
+    )
+    this.#db.run(
+      'UPDATE workspaces SET next_seq = ?, head_sha256 = ? WHERE id = ?',
+      seq + 1,
+      sha256,
+      workspace,
+    )
+  }
+
+  insertRestore(workspace: WorkspaceId, turn: TurnId, detail: RestoreDetail, report: RestoreReport): void {
+    this.#db.run(
+      'INSERT INTO restores(turn, workspace, scan, detail, report) VALUES (?, ?, ?, ?, ?)',
+      turn,
+      workspace,
+      detail.scan,
+      JSON.stringify(detail),
+      JSON.stringify(report),
+    )
+  }
+
+  insertReport(workspace: WorkspaceId, report: RestoreReport, madeAt: string): void {
+    this.#db.run(
+      'INSERT OR REPLACE INTO reports(restore, workspace, turn, report, made_at) VALUES (?, ?, ?, ?, ?)',
+      report.restore,
+      workspace,
+      report.turn,
+      JSON.stringify(report),
+      madeAt,
+    )
+  }
+
+  #counter(workspace: WorkspaceId, column: 'next_scan' | 'next_number'): number {
+    const row = this.#db.get(`SELECT ${column} FROM workspaces WHERE id = ?`, workspace)
+    invariant(row !== undefined, 'the workspace is in the log')
+    return integer(row, column)
+  }
+}

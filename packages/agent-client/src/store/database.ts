@@ -1,0 +1,128 @@
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { DomainError } from '@turnback/core'
+import { MIGRATIONS } from './schema.ts'
+
+/** Milliseconds that a writer waits for another process's transaction. They are short. */
+const BUSY_MS = 10_000
+const SQLITE_BUSY = 5
+const SQLITE_FULL = 13
+const SQLITE_IOERR = 10
+const SQLITE_CORRUPT = 11
+const SQLITE_NOTADB = 26
+
+type Row = Record<string, unknown>
+
+/**
+ * The log's file. Thin on purpose: statements are prepared once, transactions are immediate and join when nested,
+ * and what SQLite says is turned into errors of the catalogue.
+ */
+export class Database {
+  readonly #db: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+  #depth = 0
+  #afterCommit: (() => void)[] = []
+
+  constructor(folder: string) {
+    const file = join(folder, 'turnback.db')
+    this.#db = translate(() => {
+      const db = new DatabaseSync(file, { timeout: BUSY_MS })
+      // FULL: when a commit returns, the turn is on the disk.
+      db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32000')
+      return db
+    })
+    const version = this.get('PRAGMA user_version')?.user_version
+    if (typeof version !== 'number' || version > MIGRATIONS.length) {
+      this.#db.close()
+      throw new DomainError('STORE_NEWER', { found: version, known: MIGRATIONS.length })
+    }
+    if (version < MIGRATIONS.length) {
+      chmodSync(file, 0o600)
+      this.#migrate()
+    }
+  }
+
+  #migrate(): void {
+    this.transact(() => {
+      // Read again inside the transaction: another process may have done it meanwhile.
+      const version = Number(this.get('PRAGMA user_version')?.user_version)
+      for (const statements of MIGRATIONS.slice(version)) this.#db.exec(statements)
+      this.#db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
+    })
+  }
+
+  get(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    return translate(() => this.#prepare(sql).get(...values))
+  }
+
+  all(sql: string, ...values: SQLInputValue[]): Row[] {
+    return translate(() => this.#prepare(sql).all(...values))
+  }
+
+  /** @returns how many rows were changed */
+  run(sql: string, ...values: SQLInputValue[]): number {
+    return translate(() => Number(this.#prepare(sql).run(...values).changes))
+  }
+
+  /** Runs `work` once the transaction that is open now is kept; never when it is not. */
+  afterCommit(work: () => void): void {
+    this.#afterCommit.push(work)
+  }
+
+  transact<T>(work: () => T): T {
+    if (this.#depth > 0) return work()
+    translate(() => this.#db.exec('BEGIN IMMEDIATE'))
+    this.#depth++
+    this.#afterCommit = []
+    let result: T
+    try {
+      result = work()
+      translate(() => this.#db.exec('COMMIT'))
+    } catch (error) {
+      // SQLite rolls back by itself on some errors; then there is nothing to roll back.
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
+      throw error
+    } finally {
+      this.#depth--
+    }
+    for (const step of this.#afterCommit) step()
+    return result
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#db.close()
+  }
+
+  #prepare(sql: string): StatementSync {
+    const found = this.#statements.get(sql)
+    if (found !== undefined) return found
+    const made = this.#db.prepare(sql)
+    this.#statements.set(sql, made)
+    return made
+  }
+}
+
+function translate<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    if (!(cause instanceof Error) || !('errcode' in cause) || typeof cause.errcode !== 'number') throw cause
+    // The low byte is the kind; the rest says more of it.
+    switch (cause.errcode & 0xff) {
+      case SQLITE_FULL:
+        throw new DomainError('STORE_FULL', {}, { cause })
+      case SQLITE_BUSY:
+        throw new DomainError('STORE_LOCKED', {}, { cause })
+      case SQLITE_CORRUPT:
+      case SQLITE_NOTADB:
+        throw new DomainError('STORE_CORRUPT', { why: cause.message }, { cause })
+      case SQLITE_IOERR:
+        // What a full disk looks like while the write-ahead log grows.
+        throw new DomainError('STORE_FULL', { why: cause.message }, { cause })
+      default:
+        throw cause
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import type { BlobId, RelPath, SkipReason, State, Tree, WorkspaceId } from '@turnback/core'
+import type { KnownEntry, KnownFolder, KnownTree } from '#capture-ports.ts'
+import type { Database } from './database.ts'
+import { text } from './rows.ts'
+
+/**
+ * The tree as the last scan left it, one row per directory: thousands of rows per scan would take longer than the
+ * scan. Entries are JSON arrays: name, state, stamp and what only some have.
+ */
+type Packed = readonly [
+  name: string,
+  kind: 'f' | 'l' | 'd' | 's',
+  /** Blob, link text, nothing, reason. */
+  what: string,
+  /** Mode of a file or directory. */
+  mode: number,
+  /** Of a file, or of what was skipped; -1 when not known. */
+  sizeBytes: number,
+  stamp: string,
+  extra?: Pick<KnownEntry, 'below' | 'watched'>,
+]
+
+export function loadKnown(db: Database, workspace: WorkspaceId): KnownTree {
+  const tree = new Map<RelPath, KnownFolder>()
+  for (const row of db.all(
+    'SELECT folder, stamp, unlisted, entries FROM known_folders WHERE workspace = ?',
+    workspace,
+  )) {
+    const entries = new Map<string, KnownEntry>()
+    for (const packed of JSON.parse(text(row, 'entries')) as Packed[]) entries.set(packed[0], unpack(packed))
+    tree.set(text(row, 'folder'), { stamp: text(row, 'stamp'), unlisted: row.unlisted === 1, entries })
+  }
+  return tree
+}
+
+export function saveKnown(
+  db: Database,
+  workspace: WorkspaceId,
+  folders: ReadonlyMap<RelPath, KnownFolder | null>,
+): void {
+  for (const [folder, known] of folders) {
+    if (known === null) {
+      db.run('DELETE FROM known_folders WHERE workspace = ? AND folder = ?', workspace, folder)
+      continue
+    }
+    const entries = JSON.stringify([...known.entries].map(([name, entry]) => pack(name, entry)))
+    db.run(
+      'INSERT OR REPLACE INTO known_folders(workspace, folder, stamp, unlisted, entries) VALUES (?, ?, ?, ?, ?)',
+      workspace,
+      folder,
+      known.stamp,
+      known.unlisted ? 1 : 0,
+      entries,
+    )
+  }
+}
+
+/** Absent entries are those that are not listed. */
+export function toTree(known: KnownTree): Tree {
+  const tree = new Map<RelPath, State>()
+  for (const [folder, { entries }] of known) {
+    for (const [name, entry] of entries) tree.set(folder === '' ? name : `${folder}/${name}`, entry.state)
+  }
+  return tree
+}
+
+function pack(name: string, entry: KnownEntry): Packed {
+  const { state, stamp } = entry
+  const extra = {
+    ...(entry.below === undefined ? {} : { below: entry.below }),
+    ...(entry.watched === undefined ? {} : { watched: entry.watched }),
+  }
+  const rest = Object.keys(extra).length === 0 ? ([] as const) : ([extra] as const)
+  switch (state.kind) {
+    case 'file':
+      return [name, 'f', state.blob, state.mode, state.sizeBytes, stamp, ...rest]
+    case 'symlink':
+      return [name, 'l', state.target, 0, -1, stamp, ...rest]
+    case 'dir':
+      return [name, 'd', '', state.mode, -1, stamp, ...rest]
+    case 'skipped':
+      return [name, 's', state.reason, 0, state.sizeBytes ?? -1, stamp, ...rest]
+    case 'absent':
+      throw new Error('invariant: an absent path is not listed')
+  }
+}
+
+function unpack([, kind, what, mode, sizeBytes, stamp, extra]: Packed): KnownEntry {
+  return { state: unpackState(kind, what, mode, sizeBytes), stamp, ...extra }
+}
+
+function unpackState(kind: Packed[1], what: string, mode: number, sizeBytes: number): State {
+  switch (kind) {
+    case 'f':
+      return { kind: 'file', blob: what as BlobId, sizeBytes, mode }
+    case 'l':
+      return { kind: 'symlink', target: what }
+    case 'd':
+      return { kind: 'dir', mode }
+    case 's':
+      return sizeBytes < 0
+        ? { kind: 'skipped', reason: what as SkipReason }
+        : { kind: 'skipped', reason: what as SkipReason, sizeBytes }
+  }
+}

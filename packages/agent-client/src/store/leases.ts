@@ -1,0 +1,97 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { DomainError, invariant, limits, type WorkspaceId } from '@turnback/core'
+import type { Lease, Leases, Workspace } from '#ports.ts'
+import type { Database } from './database.ts'
+import { isAlive, nameThisProcess } from './process.ts'
+import { integer, type Row, text } from './rows.ts'
+
+const LOOK_AGAIN_MS = 25
+
+type Holder = { readonly pid: number; readonly purpose: Lease['purpose'] }
+
+/**
+ * One row per workspace says who may look at its tree and write into it. Taken in a short transaction; the row of
+ * a process that is gone counts for nothing. Inside one process the row is not enough, so a set says it too.
+ */
+export class RowLeases implements Leases {
+  readonly #db: Database
+  readonly #listWorkspaces: () => Workspace[]
+  readonly #mine = new Map<WorkspaceId, Lease['purpose']>()
+
+  constructor(db: Database, listWorkspaces: () => Workspace[]) {
+    this.#db = db
+    this.#listWorkspaces = listWorkspaces
+  }
+
+  async run<T>(
+    workspace: Workspace,
+    purpose: Lease['purpose'],
+    work: (lease: Lease) => Promise<T>,
+    waitSeconds: number = limits.busyWaitSeconds,
+  ): Promise<T> {
+    const owner = this.#outermost(workspace)
+    const until = performance.now() + waitSeconds * 1000
+    for (;;) {
+      const other = this.#take(owner, purpose)
+      if (other === null) break
+      if (performance.now() >= until) {
+        throw new DomainError(other.purpose === 'restore' ? 'RESTORE_RUNNING' : 'STORE_LOCKED', {
+          pid: other.pid,
+        })
+      }
+      await wait(LOOK_AGAIN_MS)
+    }
+    try {
+      return await work({ workspace: workspace.id, purpose })
+    } finally {
+      this.#mine.delete(owner)
+      this.#db.transact(() => this.#db.run('DELETE FROM leases WHERE workspace = ?', owner))
+    }
+  }
+
+  findHolder(workspace: Workspace): Holder | null {
+    const owner = this.#outermost(workspace)
+    const row = this.#db.get('SELECT * FROM leases WHERE workspace = ?', owner)
+    return row === undefined || !this.#counts(owner, row) ? null : toHolder(row)
+  }
+
+  /** @returns null when it is ours now, else who has it */
+  #take(owner: WorkspaceId, purpose: Lease['purpose']): Holder | null {
+    return this.#db.transact(() => {
+      const row = this.#db.get('SELECT * FROM leases WHERE workspace = ?', owner)
+      if (row !== undefined && this.#counts(owner, row)) return toHolder(row)
+      const { pid, started, boot } = nameThisProcess()
+      this.#db.run(
+        'INSERT OR REPLACE INTO leases(workspace, pid, started, boot, purpose) VALUES (?, ?, ?, ?, ?)',
+        owner,
+        pid,
+        started,
+        boot,
+        purpose,
+      )
+      this.#mine.set(owner, purpose)
+      return null
+    })
+  }
+
+  #counts(owner: WorkspaceId, row: Row): boolean {
+    const pid = integer(row, 'pid')
+    if (pid === process.pid) return this.#mine.has(owner)
+    return isAlive({ pid, started: text(row, 'started'), boot: text(row, 'boot') })
+  }
+
+  /** A nested workspace shares the lease of the outermost one around it. */
+  #outermost(workspace: Workspace): WorkspaceId {
+    const around = this.#listWorkspaces().filter(
+      (other) => workspace.root === other.root || workspace.root.startsWith(`${other.root}/`),
+    )
+    const first = around.sort((a, b) => a.root.length - b.root.length)[0]
+    return first?.id ?? workspace.id
+  }
+}
+
+function toHolder(row: Row): Holder {
+  const purpose = text(row, 'purpose')
+  invariant(purpose === 'capture' || purpose === 'restore', 'a lease has a purpose')
+  return { pid: integer(row, 'pid'), purpose }
+}

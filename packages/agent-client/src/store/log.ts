@@ -1,0 +1,234 @@
+import { zstdDecompressSync } from 'node:zlib'
+import {
+  type Change,
+  DomainError,
+  limits,
+  parseEnvelopeHeader,
+  type RelPath,
+  type RestoreDetail,
+  type RestoreEvent,
+  type RestoreId,
+  type RestoreReport,
+  type TurnId,
+  turnManifestSchema,
+  type WorkspaceId,
+} from '@turnback/core'
+import type {
+  JournalRow,
+  Log,
+  OutboxItem,
+  PlanRow,
+  ReportItem,
+  RestoreRow,
+  ToolEvent,
+  TurnRow,
+  Workspace,
+} from '#ports.ts'
+import type { Database } from './database.ts'
+import { loadKnown, toTree } from './known-tree.ts'
+import {
+  toChange,
+  toOutboxItem,
+  toPlan,
+  toReportItem,
+  toToolEvent,
+  toTurnRow,
+  toWorkspace,
+} from './log-rows.ts'
+import { bytes, id, integer, json, text } from './rows.ts'
+
+const CHANGES = `SELECT c.*, t.kind AS kind, t.session AS session FROM changes c JOIN turns t ON t.id = c.turn
+  WHERE c.workspace = ?`
+
+export class SqliteLog implements Log {
+  protected readonly db: Database
+
+  constructor(db: Database) {
+    this.db = db
+  }
+
+  transact<T>(work: () => T): T {
+    return this.db.transact(work)
+  }
+
+  listWorkspaces(): Workspace[] {
+    return this.db.all('SELECT * FROM workspaces ORDER BY created_at, id').map(toWorkspace)
+  }
+
+  findWorkspace(workspace: WorkspaceId): Workspace | null {
+    const row = this.db.get('SELECT * FROM workspaces WHERE id = ?', workspace)
+    return row === undefined ? null : toWorkspace(row)
+  }
+
+  listTurns(workspace: WorkspaceId): TurnRow[] {
+    return this.db.all('SELECT * FROM turns WHERE workspace = ? ORDER BY number', workspace).map(toTurnRow)
+  }
+
+  findTurn(turn: TurnId): TurnRow | null {
+    const row = this.db.get('SELECT * FROM turns WHERE id = ?', turn)
+    return row === undefined ? null : toTurnRow(row)
+  }
+
+  listOpenTurns(workspace: WorkspaceId): TurnRow[] {
+    const sql = 'SELECT * FROM turns WHERE workspace = ? AND is_open = 1 ORDER BY number'
+    return this.db.all(sql, workspace).map(toTurnRow)
+  }
+
+  listToolEvents(turn: TurnId): ToolEvent[] {
+    return this.db.all('SELECT * FROM events WHERE turn = ? ORDER BY rowid', turn).map(toToolEvent)
+  }
+
+  getManifest(turn: TurnId) {
+    const envelope = zstdDecompressSync(this.getEnvelopeZstd(turn), { maxOutputLength: limits.envelopeBytes })
+    const header = parseEnvelopeHeader(envelope)
+    if (header === null) throw new DomainError('STORE_CORRUPT', { turn })
+    return turnManifestSchema.parse(JSON.parse(envelope.subarray(header.bodyOffset).toString('utf8')))
+  }
+
+  listChanges(workspace: WorkspaceId, paths?: readonly RelPath[]): Change[] {
+    const rows =
+      paths === undefined
+        ? this.db.all(`${CHANGES} ORDER BY c.scan, c.path`, workspace)
+        : paths.flatMap((path) => this.db.all(`${CHANGES} AND c.path = ? ORDER BY c.scan`, workspace, path))
+    const changes = rows.map(toChange)
+    return paths === undefined ? changes : changes.sort((a, b) => a.scan - b.scan)
+  }
+
+  listRestoreEvents(workspace: WorkspaceId): RestoreEvent[] {
+    return this.listRestores(workspace).map(({ turn, detail }) => ({
+      turn,
+      scan: detail.scan,
+      popped: detail.popped.map(({ path, scan }) => ({ path, scan })),
+      putBack: detail.putBack.map(({ path, scan }) => ({ path, scan })),
+      pushed: detail.pushed,
+    }))
+  }
+
+  listRestores(workspace: WorkspaceId): RestoreRow[] {
+    return this.db.all('SELECT * FROM restores WHERE workspace = ? ORDER BY scan', workspace).map((row) => ({
+      turn: id(row, 'turn', 't'),
+      detail: json<RestoreDetail>(row, 'detail'),
+      report: json<RestoreReport>(row, 'report'),
+    }))
+  }
+
+  getKnownTree(workspace: WorkspaceId) {
+    return toTree(loadKnown(this.db, workspace))
+  }
+
+  isSealedPath(workspace: WorkspaceId, path: RelPath): boolean {
+    return (
+      this.db.get('SELECT 1 FROM sealed_paths WHERE workspace = ? AND path = ?', workspace, path) !==
+      undefined
+    )
+  }
+
+  findJournal(workspace: WorkspaceId): JournalRow | null {
+    const row = this.db.get('SELECT * FROM journal WHERE workspace = ?', workspace)
+    if (row === undefined) return null
+    return {
+      workspace,
+      restore: id(row, 'restore', 'r'),
+      plan: text(row, 'plan'),
+      startedAt: text(row, 'started_at'),
+    }
+  }
+
+  putJournal({ workspace, restore, plan, startedAt }: JournalRow): void {
+    const sql = 'INSERT OR REPLACE INTO journal(workspace, restore, plan, started_at) VALUES (?, ?, ?, ?)'
+    this.transact(() => this.db.run(sql, workspace, restore, plan, startedAt))
+  }
+
+  deleteJournal(workspace: WorkspaceId): void {
+    this.transact(() => this.db.run('DELETE FROM journal WHERE workspace = ?', workspace))
+  }
+
+  findPlan(token: string): PlanRow | null {
+    const row = this.db.get('SELECT * FROM plans WHERE token = ?', token)
+    return row === undefined ? null : toPlan(row)
+  }
+
+  findPlanOfRestore(restore: RestoreId): PlanRow | null {
+    const row = this.db.get('SELECT * FROM plans WHERE restore = ? ORDER BY created_ms DESC LIMIT 1', restore)
+    return row === undefined ? null : toPlan(row)
+  }
+
+  putPlan({ token, workspace, restore, request, plan, createdMs, usedMs }: PlanRow): void {
+    const sql = `INSERT OR REPLACE INTO plans(token, workspace, restore, request, plan, created_ms, used_ms)
+      VALUES (?, ?, ?, ?, ?, ?, ?)`
+    this.transact(() => this.db.run(sql, token, workspace, restore, request, plan, createdMs, usedMs))
+  }
+
+  usePlan(token: string, nowMs: number): boolean {
+    const sql = 'UPDATE plans SET used_ms = ? WHERE token = ? AND used_ms IS NULL'
+    return this.transact(() => this.db.run(sql, nowMs, token) === 1)
+  }
+
+  deletePlansBefore(createdMs: number): void {
+    this.transact(() => this.db.run('DELETE FROM plans WHERE created_ms < ?', createdMs))
+  }
+
+  listOutbox(workspace: WorkspaceId, limit = 1000): OutboxItem[] {
+    const sql = `SELECT e.turn, e.workspace, t.kind, e.seq, e.prev, e.sha256, e.pushed_at, e.parked
+      FROM envelopes e JOIN turns t ON t.id = e.turn
+      WHERE e.workspace = ? AND e.pushed_at IS NULL ORDER BY e.seq LIMIT ?`
+    return this.db.all(sql, workspace, limit).map(toOutboxItem)
+  }
+
+  countOutbox() {
+    const count = (where: string) =>
+      integer(
+        this.db.get(`SELECT COUNT(*) AS n FROM envelopes WHERE pushed_at IS NULL AND ${where}`) ?? {},
+        'n',
+      )
+    return { unpushed: count('parked IS NULL'), setAside: count('parked IS NOT NULL') }
+  }
+
+  findHead(workspace: WorkspaceId) {
+    const sql = 'SELECT seq, sha256 FROM envelopes WHERE workspace = ? ORDER BY seq DESC LIMIT 1'
+    const row = this.db.get(sql, workspace)
+    return row === undefined ? null : { seq: integer(row, 'seq'), sha256: text(row, 'sha256') }
+  }
+
+  getEnvelopeZstd(turn: TurnId): Uint8Array {
+    const row = this.db.get('SELECT zstd FROM envelopes WHERE turn = ?', turn)
+    if (row === undefined) throw new DomainError('TURN_NOT_FOUND', { turn })
+    return bytes(row, 'zstd')
+  }
+
+  markPushed(turn: TurnId, pushedAt: string): void {
+    this.transact(() => this.db.run('UPDATE envelopes SET pushed_at = ? WHERE turn = ?', pushedAt, turn))
+  }
+
+  setAside(turn: TurnId, why: string): void {
+    this.transact(() => this.db.run('UPDATE envelopes SET parked = ? WHERE turn = ?', why, turn))
+  }
+
+  markAllUnpushed(): void {
+    this.transact(() => {
+      this.db.run('UPDATE envelopes SET pushed_at = NULL, parked = NULL')
+      this.db.run('UPDATE reports SET pushed_at = NULL')
+    })
+  }
+
+  listReportsToPush(limit = 100): ReportItem[] {
+    const sql = 'SELECT * FROM reports WHERE pushed_at IS NULL ORDER BY made_at LIMIT ?'
+    return this.db.all(sql, limit).map(toReportItem)
+  }
+
+  markReportPushed(restore: RestoreId, pushedAt: string): void {
+    this.transact(() => this.db.run('UPDATE reports SET pushed_at = ? WHERE restore = ?', pushedAt, restore))
+  }
+
+  findFact(key: string): string | null {
+    const row = this.db.get('SELECT value FROM facts WHERE key = ?', key)
+    return row === undefined ? null : text(row, 'value')
+  }
+
+  putFact(key: string, value: string | null): void {
+    this.transact(() => {
+      if (value === null) this.db.run('DELETE FROM facts WHERE key = ?', key)
+      else this.db.run('INSERT OR REPLACE INTO facts(key, value) VALUES (?, ?)', key, value)
+    })
+  }
+}

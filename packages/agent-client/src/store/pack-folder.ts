@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  fdatasyncSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { DomainError, limits, PACK_MAGIC } from '@turnback/core'
+import type { Database } from './database.ts'
+import type { Frame } from './pack-frame.ts'
+import { orStoreFull, PackWriter, type Placed, writeAll } from './pack-writer.ts'
+import { isAlive, nameThisProcess, type ProcessName } from './process.ts'
+import { integer, text } from './rows.ts'
+
+/** Opened packs that are kept open for reading. */
+const OPEN_PACKS = 64
+
+/**
+ * `packs/` holds packs that the index lists, `tmp/` those that are being written. A big batch gets a pack of its
+ * own; small ones are appended to a common pack while the database's write lock is held, so that no two
+ * processes append at once. What lies behind the length that the index gives is a torn tail, and is cut off
+ * before the next append.
+ */
+export class PackFolder {
+  readonly packs: string
+  readonly tmp: string
+  readonly #db: Database
+  readonly #open = new Map<number, number>()
+
+  constructor(store: string, db: Database) {
+    this.packs = join(store, 'packs')
+    this.tmp = join(store, 'tmp')
+    this.#db = db
+    for (const folder of [this.packs, this.tmp]) mkdirSync(folder, { recursive: true, mode: 0o700 })
+    this.#clean()
+  }
+
+  /** A writer for a new pack of this process. */
+  startPack(): PackWriter {
+    return new PackWriter(this.tmp, newPackName())
+  }
+
+  /** Lists a finished pack in the index; it moves to `packs/` when the transaction is kept. @returns its number */
+  adopt(name: string, bytes: number): number {
+    syncFolder(this.tmp)
+    this.#db.run('INSERT INTO packs(name, bytes) VALUES (?, ?)', name, bytes)
+    this.#db.afterCommit(() => renameSync(join(this.tmp, name), join(this.packs, name)))
+    return integer(this.#db.get('SELECT id FROM packs WHERE name = ?', name) ?? {}, 'id')
+  }
+
+  /** Appends to the common pack and makes it durable. Inside a transaction. @throws STORE_FULL */
+  append(frames: readonly Frame[]): { pack: number; placed: Placed[] } {
+    const { pack, name, bytes } = this.#commonPack()
+    const file = join(this.packs, name)
+    const fd = orStoreFull(() => openSync(file, bytes === 0 ? 'w' : 'r+', 0o600))
+    try {
+      orStoreFull(() => ftruncateSync(fd, bytes))
+      const buffers: Uint8Array[] = bytes === 0 ? [Buffer.from(PACK_MAGIC, 'ascii')] : []
+      let end = bytes === 0 ? PACK_MAGIC.length : bytes
+      const placed: Placed[] = []
+      for (const frame of frames) {
+        placed.push({ frame, at: end + frame.header.length })
+        buffers.push(frame.header, frame.body)
+        end += frame.header.length + frame.body.length
+      }
+      writeAll(fd, buffers, bytes)
+      orStoreFull(() => fdatasyncSync(fd))
+      if (bytes === 0) syncFolder(this.packs)
+      this.#db.run('UPDATE packs SET bytes = ? WHERE id = ?', end, pack)
+      return { pack, placed }
+    } finally {
+      closeSync(fd)
+    }
+  }
+
+  #commonPack(): { pack: number; name: string; bytes: number } {
+    const row = this.#db.get(
+      "SELECT id, name, bytes FROM packs WHERE name LIKE 'common-%' ORDER BY id DESC LIMIT 1",
+    )
+    if (row !== undefined && integer(row, 'bytes') < limits.packBytes) {
+      return { pack: integer(row, 'id'), name: text(row, 'name'), bytes: integer(row, 'bytes') }
+    }
+    // Named by its number: one that was begun and never listed is written over.
+    const next = integer(this.#db.get('SELECT COALESCE(MAX(id), 0) + 1 AS next FROM packs') ?? {}, 'next')
+    const name = `common-${next}.pack`
+    this.#db.run('INSERT INTO packs(id, name, bytes) VALUES (?, ?, 0)', next, name)
+    return { pack: next, name, bytes: 0 }
+  }
+
+  /** Reads stored bytes. @throws BLOB_NOT_FOUND when the pack is gone or shorter than the index says */
+  readAt(pack: number, at: number, into: Uint8Array): void {
+    const fd = this.#openPack(pack)
+    let read = 0
+    while (read < into.length) {
+      const count = readSync(fd, into, read, into.length - read, at + read)
+      if (count === 0) throw new DomainError('BLOB_NOT_FOUND', { pack })
+      read += count
+    }
+  }
+
+  bytesOnDisk(): number {
+    return [this.packs, this.tmp]
+      .flatMap((folder) => readdirSync(folder).map((name) => statSync(join(folder, name)).size))
+      .reduce((sum, size) => sum + size, 0)
+  }
+
+  close(): void {
+    for (const fd of this.#open.values()) closeSync(fd)
+    this.#open.clear()
+  }
+
+  #openPack(pack: number): number {
+    const known = this.#open.get(pack)
+    if (known !== undefined) return known
+    const row = this.#db.get('SELECT name FROM packs WHERE id = ?', pack)
+    if (row === undefined) throw new DomainError('BLOB_NOT_FOUND', { pack })
+    const name = text(row, 'name')
+    const fd = openFirst([join(this.packs, name), join(this.tmp, name), join(this.packs, name)])
+    if (fd === null) throw new DomainError('BLOB_NOT_FOUND', { pack: name })
+    if (this.#open.size >= OPEN_PACKS) this.close()
+    this.#open.set(pack, fd)
+    return fd
+  }
+
+  /** Removes what killed processes left in `tmp/`, and moves to its place what they had listed already. */
+  #clean(): void {
+    for (const name of readdirSync(this.tmp)) {
+      const owner = readOwner(name)
+      if (owner !== null && isAlive(owner)) continue
+      const listed = this.#db.get('SELECT id FROM packs WHERE name = ?', name) !== undefined
+      if (listed) renameSync(join(this.tmp, name), join(this.packs, name))
+      else rmSync(join(this.tmp, name), { force: true })
+    }
+  }
+}
+
+/** A name that tells whose it is, so that the next start knows whether somebody still writes it. */
+export function newPackName(): string {
+  const { pid, started, boot } = nameThisProcess()
+  return `${pid}_${started}_${boot}_${randomBytes(8).toString('hex')}.pack`
+}
+
+function readOwner(name: string): ProcessName | null {
+  const [, pid, started, boot] = /^(\d+)_(\d*)_([0-9a-f-]*)_[0-9a-f]+\.pack$/.exec(name) ?? []
+  if (pid === undefined || started === undefined || boot === undefined) return null
+  return { pid: Number(pid), started, boot }
+}
+
+/** The pack may move from `tmp/` to its place between two looks, so the first place is tried again. */
+function openFirst(files: readonly string[]): number | null {
+  for (const file of files) {
+    try {
+      return openSync(file, 'r')
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    }
+  }
+  return null
+}
+
+function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Tables of `turnback.db`, one list of statements per version of the schema: an older store is brought up by the
+ * lists it lacks, a newer one is refused. States and lists are JSON texts, as in manifests (docs/format.md).
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+CREATE TABLE workspaces(
+  id TEXT PRIMARY KEY, root TEXT NOT NULL, device TEXT NOT NULL, inode TEXT NOT NULL, name TEXT NOT NULL, project TEXT,
+  created_at TEXT NOT NULL, id_key BLOB NOT NULL, next_scan INTEGER NOT NULL DEFAULT 1,
+  next_number INTEGER NOT NULL DEFAULT 1, next_seq INTEGER NOT NULL DEFAULT 1, head_sha256 TEXT) STRICT;
+CREATE UNIQUE INDEX workspaces_by_place ON workspaces(root, device, inode);
+
+CREATE TABLE known_folders(
+  workspace TEXT NOT NULL, folder TEXT NOT NULL, stamp TEXT NOT NULL, unlisted INTEGER NOT NULL, entries TEXT NOT NULL,
+  PRIMARY KEY(workspace, folder)) STRICT, WITHOUT ROWID;
+CREATE TABLE sealed_paths(workspace TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY(workspace, path)) STRICT, WITHOUT ROWID;
+
+CREATE TABLE turns(
+  id TEXT PRIMARY KEY, workspace TEXT NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL, session TEXT, key TEXT,
+  agent_name TEXT, agent_version TEXT, prompt TEXT, last_message TEXT, label TEXT, task TEXT,
+  started_at TEXT NOT NULL, ended_at TEXT, end_reason TEXT, is_open INTEGER NOT NULL, pinned INTEGER NOT NULL DEFAULT 0,
+  begin_scan INTEGER NOT NULL, end_scan INTEGER, head_before TEXT, head_after TEXT, branch TEXT, operation TEXT,
+  paths TEXT, late_start INTEGER NOT NULL, late_end INTEGER NOT NULL DEFAULT 0, incomplete TEXT,
+  last_event_ms INTEGER, tools_in_flight INTEGER NOT NULL DEFAULT 0, agent_pid INTEGER,
+  entries INTEGER NOT NULL DEFAULT 0, created INTEGER NOT NULL DEFAULT 0, changed INTEGER NOT NULL DEFAULT 0, deleted INTEGER NOT NULL DEFAULT 0,
+  skipped INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE UNIQUE INDEX turns_by_number ON turns(workspace, number);
+CREATE INDEX turns_open ON turns(workspace) WHERE is_open = 1;
+
+CREATE TABLE changes(
+  workspace TEXT NOT NULL, path TEXT NOT NULL, scan INTEGER NOT NULL, turn TEXT NOT NULL, source TEXT NOT NULL,
+  shared_by TEXT, before TEXT NOT NULL, after TEXT NOT NULL,
+  PRIMARY KEY(workspace, path, scan)) STRICT, WITHOUT ROWID;
+CREATE INDEX changes_by_scan ON changes(workspace, scan);
+
+CREATE TABLE events(
+  turn TEXT NOT NULL, at_ms INTEGER NOT NULL, type TEXT NOT NULL, tool TEXT, command TEXT, paths TEXT NOT NULL,
+  next_scan INTEGER NOT NULL) STRICT;
+CREATE INDEX events_by_turn ON events(turn);
+
+CREATE TABLE envelopes(
+  turn TEXT PRIMARY KEY, workspace TEXT NOT NULL, seq INTEGER NOT NULL, prev TEXT, sha256 TEXT NOT NULL,
+  zstd BLOB NOT NULL, pushed_at TEXT, parked TEXT) STRICT;
+CREATE UNIQUE INDEX envelopes_by_seq ON envelopes(workspace, seq);
+CREATE INDEX envelopes_unpushed ON envelopes(workspace, seq) WHERE pushed_at IS NULL;
+
+CREATE TABLE restores(
+  turn TEXT PRIMARY KEY, workspace TEXT NOT NULL, scan INTEGER NOT NULL, detail TEXT NOT NULL, report TEXT NOT NULL) STRICT;
+CREATE INDEX restores_by_scan ON restores(workspace, scan);
+CREATE TABLE reports(
+  restore TEXT PRIMARY KEY, workspace TEXT NOT NULL, turn TEXT, report TEXT NOT NULL, made_at TEXT NOT NULL,
+  pushed_at TEXT) STRICT;
+CREATE TABLE journal(workspace TEXT PRIMARY KEY, restore TEXT NOT NULL, plan TEXT NOT NULL, started_at TEXT NOT NULL) STRICT;
+CREATE TABLE plans(
+  token TEXT PRIMARY KEY, workspace TEXT NOT NULL, restore TEXT, request TEXT NOT NULL, plan TEXT NOT NULL,
+  created_ms INTEGER NOT NULL, used_ms INTEGER) STRICT;
+CREATE TABLE leases(
+  workspace TEXT PRIMARY KEY, pid INTEGER NOT NULL, started TEXT NOT NULL, boot TEXT NOT NULL, purpose TEXT NOT NULL) STRICT;
+
+CREATE TABLE packs(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, bytes INTEGER NOT NULL) STRICT;
+CREATE TABLE blobs(
+  id TEXT PRIMARY KEY, pack INTEGER NOT NULL, at INTEGER NOT NULL, codec INTEGER NOT NULL, size INTEGER NOT NULL,
+  stored INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE facts(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+`,
+]
