@@ -233,14 +233,16 @@ export interface Log {
   /** Envelopes that the server has not, in the order of their chain. */
   listOutbox(workspace: WorkspaceId, limit?: number): OutboxItem[]
   countOutbox(): { readonly unpushed: number; readonly setAside: number }
+  /** Turns that could not be sent as they are, with the reason; also when the server has a stub for them. */
+  listSetAside(): { readonly turn: TurnId; readonly workspace: WorkspaceId; readonly why: string }[]
   /** Length of the chain that was made, and its last hash: what a new turn announces. Null when it is empty. */
   findHead(workspace: WorkspaceId): { readonly seq: number; readonly sha256: string } | null
   /** The signed envelope as zstd bytes: what is sent, unchanged. @throws TURN_NOT_FOUND */
   getEnvelopeZstd(turn: TurnId): Uint8Array
   markPushed(turn: TurnId, pushedAt: string): void
   setAside(turn: TurnId, why: string): void
-  /** Everything is to be sent again: another server. */
-  markAllUnpushed(): void
+  /** Everything is to be offered again. For another server, what was set aside is tried as it is once more. */
+  markAllUnpushed(forgetSetAside: boolean): void
 
   listReportsToPush(limit?: number): ReportItem[]
   markReportPushed(restore: RestoreId, pushedAt: string): void

@@ -177,11 +177,18 @@ export class SqliteLog implements Log {
 
   countOutbox() {
     const count = (where: string) =>
-      integer(
-        this.db.get(`SELECT COUNT(*) AS n FROM envelopes WHERE pushed_at IS NULL AND ${where}`) ?? {},
-        'n',
-      )
-    return { unpushed: count('parked IS NULL'), setAside: count('parked IS NOT NULL') }
+      integer(this.db.get(`SELECT COUNT(*) AS n FROM envelopes WHERE ${where}`) ?? {}, 'n')
+    return { unpushed: count('pushed_at IS NULL AND parked IS NULL'), setAside: count('parked IS NOT NULL') }
+  }
+
+  listSetAside() {
+    const sql =
+      'SELECT turn, workspace, parked FROM envelopes WHERE parked IS NOT NULL ORDER BY workspace, seq'
+    return this.db.all(sql).map((row) => ({
+      turn: id(row, 'turn', 't'),
+      workspace: id(row, 'workspace', 'w'),
+      why: text(row, 'parked'),
+    }))
   }
 
   findHead(workspace: WorkspaceId) {
@@ -204,9 +211,10 @@ export class SqliteLog implements Log {
     this.transact(() => this.db.run('UPDATE envelopes SET parked = ? WHERE turn = ?', why, turn))
   }
 
-  markAllUnpushed(): void {
+  markAllUnpushed(forgetSetAside: boolean): void {
     this.transact(() => {
-      this.db.run('UPDATE envelopes SET pushed_at = NULL, parked = NULL')
+      this.db.run('UPDATE envelopes SET pushed_at = NULL')
+      if (forgetSetAside) this.db.run('UPDATE envelopes SET parked = NULL')
       this.db.run('UPDATE reports SET pushed_at = NULL')
     })
   }
