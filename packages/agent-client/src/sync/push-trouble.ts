@@ -23,6 +23,7 @@ export function judgeTrouble(error: DomainError): Trouble {
     case 'SIGNATURE_INVALID':
       return error.details.status === 401 ? 'later' : 'set-aside'
     case 'INTERNAL':
+    case 'PACK_INVALID':
       return 'count'
     case 'CHAIN_BROKEN':
     case 'WORKSPACE_NOT_FOUND':

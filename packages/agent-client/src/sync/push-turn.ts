@@ -32,6 +32,7 @@ export async function sendTurn(parts: PushParts, item: OutboxItem): Promise<void
 export async function sendStub(parts: PushParts, item: OutboxItem): Promise<void> {
   const stub: Stub = {
     turn: item.turn,
+    workspace: item.workspace,
     seq: item.seq,
     prev: item.prev,
     sha256: item.sha256,

@@ -161,7 +161,7 @@ export class Pusher {
     if (this.#offeredAgain || judgeTrouble(error) !== 'from-start') return false
     this.#offeredAgain = true
     this.#known.clear()
-    this.#parts.log.markAllUnpushed()
+    this.#parts.log.markAllUnpushed(false)
     this.#parts.note('offer-again', { code: error.code })
     return true
   }
