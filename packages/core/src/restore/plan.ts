@@ -1,25 +1,24 @@
 import type { BlobId } from '#blob/blob-id.ts'
 import type { ConflictChoice } from '#command/messages.ts'
+import { DomainError } from '#errors.ts'
 import type { Change, RestoreEvent } from '#history/change.ts'
+import { newlyMarked, undoneMarks } from '#history/marks.ts'
+import { type ResolvedScope, resolveScope } from '#history/scope.ts'
+import { changesOfRestore, type LiveStacks, liveStacks } from '#history/stack.ts'
 import type { RestoreFacts, TurnFacts } from '#history/turn-facts.ts'
 import type { TurnId } from '#ids.ts'
 import type { Scope } from '#manifest/manifest.ts'
-import type { RelPath } from '#path/rel-path.ts'
-import type { Digest } from '#text/digest.ts'
+import { isWithin, nameOf, type RelPath } from '#path/rel-path.ts'
+import { findPathFault, isGitDisguise } from '#path/validate.ts'
+import { nothingToRecord } from '#tree/state.ts'
 import type { Tree } from '#tree/tree.ts'
+import { assemblePlan } from './assemble.ts'
+import { decidePath } from './conflict.ts'
+import type { Decision, PlanContent } from './decision.ts'
+import { decideHunks } from './hunk-decision.ts'
 import type { RestorePlan } from './restore-plan.ts'
-
-/** Bytes, as far as a plan needs them: for merges, hunks and the line-end check. Synchronous, without effects that matter. */
-export interface PlanContent {
-  /** True when the store holds the blob whole. False puts its path on the kept list as `missing-blob`. */
-  hasBlob(blob: BlobId): boolean
-  /** The blob's bytes if it is small enough to be treated as text, else null. */
-  readText(blob: BlobId): Uint8Array | null
-  /** The id that bytes made by the plan (a merge) have at this path. A run stores them here; a preview need not. */
-  nameText(path: RelPath, bytes: Uint8Array): BlobId
-  /** Hex SHA-256, for the ids of hunks. */
-  readonly sha256: Digest
-}
+import { fitTogether, keepInstead, keepNewRepositories, presentState } from './surroundings.ts'
+import { decideTakeBack } from './take-back.ts'
 
 export interface PlanOptions {
   readonly target: TurnId
@@ -45,7 +44,128 @@ export interface PlanInput {
 }
 
 /**
- * Plans a restore of a turn, a checkpoint or (taking it back) a restore: contract rules 4 to 8.
- * @throws DomainError TURN_NOT_FOUND, NOT_RESTORABLE
+ * Plans a restore of a turn, a checkpoint or (taking it back) a restore: contract rules 4 to 8. Pure: the same
+ * input gives the same plan.
+ * @throws DomainError TURN_NOT_FOUND, NOT_RESTORABLE; for hunks PATH_NOT_FOUND, VALIDATION_FAILED
  */
-export declare function planRestore(input: PlanInput): RestorePlan
+export function planRestore(given: PlanInput): RestorePlan {
+  const input = { ...given, content: rememberNamed(given.content) }
+  const { request, turns } = input
+  const target = turns.find((turn) => turn.turn === request.target)
+  if (target === undefined) throw new DomainError('TURN_NOT_FOUND', { turn: request.target })
+  const stacks = liveStacks(input.changes, input.events)
+  if (target.kind === 'restore') {
+    const decisions = finish(takeBack(input, stacks), input, stacks)
+    return assemblePlan(request, decisions, {
+      takenBack: target.turn,
+      turns: [],
+      undoes: [],
+      paths: request.paths,
+    })
+  }
+  const scope = resolveScope(turns, request)
+  const paths = limitOf(request, scope)
+  const decided =
+    request.hunks === null ? decideStacks(stacks, scope, input) : decideAllHunks(request.hunks, target, input)
+  const decisions = finish(decided, input, stacks)
+  const undoes = newlyMarked(scope.turns, undoneMarks(input.restores), paths === null, 'done')
+  return assemblePlan(request, decisions, { takenBack: null, turns: scope.turns, undoes, paths })
+}
+
+/** Bytes that the plan itself made count as present, also in a preview that stores nothing. */
+function rememberNamed(content: PlanContent): PlanContent {
+  const named = new Set<BlobId>()
+  return {
+    hasBlob: (blob) => named.has(blob) || content.hasBlob(blob),
+    readText: (blob) => content.readText(blob),
+    nameText: (path, bytes) => {
+      const blob = content.nameText(path, bytes)
+      named.add(blob)
+      return blob
+    },
+    sha256: content.sha256,
+  }
+}
+
+function decideStacks(stacks: LiveStacks, scope: ResolvedScope, { request, content }: PlanInput): Decision[] {
+  const decisions: Decision[] = []
+  for (const [path, stack] of stacks) {
+    // A new repository protects what is in it also when only a part of it was named.
+    if (!isNamed(path, request.paths) && !isGitDisguise(nameOf(path))) continue
+    const decision = decidePath(stack, scope, request.onConflict, content)
+    if (decision !== null) decisions.push(decision)
+  }
+  return decisions
+}
+
+function decideAllHunks(
+  hunks: NonNullable<PlanOptions['hunks']>,
+  target: TurnFacts,
+  input: PlanInput,
+): Decision[] {
+  const byPath = new Map<RelPath, string[]>()
+  for (const { path, id } of hunks) byPath.set(path, [...(byPath.get(path) ?? []), id])
+  return [...byPath].map(([path, ids]) =>
+    decideHunks(path, ids, target, input.changes, presentState(input.tree, path), input.content),
+  )
+}
+
+function takeBack(input: PlanInput, now: LiveStacks): Decision[] {
+  const { target } = input.request
+  const event = input.events.find((item) => item.turn === target)
+  if (event === undefined) throw new DomainError('TURN_NOT_FOUND', { turn: target })
+  const touched = new Set<RelPath>(
+    [...event.popped, ...event.putBack, ...event.pushed].map((item) => item.path),
+  )
+  const changes = input.changes.filter((change) => touched.has(change.path))
+  const known = new Map<string, Change>()
+  for (const change of [...changes, ...input.events.flatMap(changesOfRestore)]) {
+    known.set(`${change.scan} ${change.path}`, change)
+  }
+  return decideTakeBack({
+    event,
+    now,
+    then: liveStacks(changes, input.events, event.scan),
+    findChange: (path, scan) => known.get(`${scan} ${path}`) ?? null,
+    present: (path) => presentState(input.tree, path),
+    session: findSession(input, target),
+  })
+}
+
+/** The session of the turn that a restore, or the restore it took back, was asked for. */
+function findSession({ turns, restores }: PlanInput, restore: TurnId): string | null {
+  let at: TurnId = restore
+  for (let next = restores.find((item) => item.turn === at); next !== undefined; ) {
+    at = next.target
+    next = restores.find((item) => item.turn === at)
+  }
+  return turns.find((turn) => turn.turn === at)?.session ?? null
+}
+
+/** What holds for every restore, whatever it undoes: what cannot be written safely is kept. */
+function finish(decisions: readonly Decision[], input: PlanInput, stacks: LiveStacks): Decision[] {
+  const { request, tree, content } = input
+  const named = keepNewRepositories(decisions).filter((decision) => isNamed(decision.path, request.paths))
+  const safe = named.map((decision): Decision => {
+    if (decision.act !== 'write') return decision
+    if (findPathFault(decision.path, 'posix') !== null) return keepInstead(decision, 'outside-workspace')
+    const present = presentState(tree, decision.path)
+    if (present.kind === 'skipped') return keepInstead(decision, 'not-captured')
+    // The capture that came before has recorded every difference it saw, so this one came from nowhere.
+    if (!nothingToRecord(decision.from, present)) return keepInstead(decision, 'unknown-writer')
+    if (decision.to.kind === 'file' && !content.hasBlob(decision.to.blob))
+      return keepInstead(decision, 'missing-blob')
+    return decision
+  })
+  return fitTogether(safe, tree, stacks)
+}
+
+function isNamed(path: RelPath, paths: readonly RelPath[] | null): boolean {
+  return paths === null || paths.some((folder) => isWithin(path, folder))
+}
+
+/** The paths that the plan is limited to, or null when it covers all that its scope changed. */
+function limitOf(request: PlanOptions, scope: ResolvedScope): readonly RelPath[] | null {
+  if (request.hunks !== null) return [...new Set(request.hunks.map((hunk) => hunk.path))].sort()
+  return request.paths ?? scope.paths
+}

@@ -1,0 +1,211 @@
+import type { ConflictChoice } from '#command/messages.ts'
+import type { Change } from '#history/change.ts'
+import { isInScope, ownerOf, type ResolvedScope } from '#history/scope.ts'
+import type { Stack } from '#history/stack.ts'
+import { isWork } from '#history/turn-facts.ts'
+import { differOnlyInLineEnds } from '#text/binary.ts'
+import { equalStates, type State } from '#tree/state.ts'
+import { type Decision, isSameBlob, NO_EFFECT, type PlanContent, refOf, topState } from './decision.ts'
+import { mergeStates } from './merge-states.ts'
+import type { AlsoUndone, KeptPath, KeptReason } from './report.ts'
+
+/** One path's stack, cut at the changes of the scope. */
+interface Cut {
+  readonly stack: Stack
+  readonly scope: ResolvedScope
+  readonly content: PlanContent
+  /** The changes in scope, oldest first. */
+  readonly mine: readonly Change[]
+  readonly oldest: Change
+  readonly newest: Change
+  readonly top: Change
+  /** From the oldest change in scope up to the top: what a restore takes off. */
+  readonly span: readonly Change[]
+  readonly wanted: State
+}
+
+/**
+ * Decides what a restore does with one path, by its stack of live changes alone (contract rule 5).
+ * @returns null when no live change of the path is in scope
+ */
+export function decidePath(
+  stack: Stack,
+  scope: ResolvedScope,
+  onConflict: ConflictChoice,
+  content: PlanContent,
+): Decision | null {
+  const mine = stack.filter((change) => isInScope(scope, change))
+  const [oldest, newest, top] = [mine[0], mine.at(-1), stack.at(-1)]
+  if (oldest === undefined || newest === undefined || top === undefined) return null
+  const span = stack.slice(stack.indexOf(oldest))
+  const cut: Cut = { stack, scope, content, mine, oldest, newest, top, span, wanted: oldest.before }
+  if (equalStates(top.after, cut.wanted)) {
+    return top === newest ? settle(cut, span) : settle(cut, [])
+  }
+  if (cut.wanted.kind === 'skipped') {
+    return { act: 'skip', path: top.path, from: top.after, reason: cut.wanted.reason }
+  }
+  if (top.after.kind === 'skipped') return keep(cut, { path: top.path, reason: 'not-captured' }, false)
+  if (top === newest) return decideOwnTop(cut)
+  // One turn out of the middle: what came later is kept by merging, unless it is to be saved aside.
+  if (scope.scope === 'turn' && onConflict !== 'save') return decideMerge(cut)
+  return decideForeignTop(cut, onConflict)
+}
+
+/** The top is in scope: everything goes, unless another session's work lies in between. */
+function decideOwnTop(cut: Cut): Decision {
+  return findForeignBetween(cut) ?? write(cut, cut.wanted, cut.span)
+}
+
+/** A change in between that is not a person's and not in scope keeps the path, or null. */
+function findForeignBetween(cut: Cut): Decision | null {
+  if (cut.scope.allSessions) return null
+  const below = cut.stack.slice(0, cut.stack.indexOf(cut.newest))
+  for (const change of below.slice(cut.stack.indexOf(cut.oldest))) {
+    const owner = ownerOf(change)
+    if (owner === 'person' || isInScope(cut.scope, change)) continue
+    return keep(
+      cut,
+      keptBecauseOf(change, owner === 'shared' ? 'shared' : 'interleaved-with-other-session'),
+      true,
+    )
+  }
+  return null
+}
+
+/** Someone else wrote the path last: a conflict, but for a person's chmod. */
+function decideForeignTop(cut: Cut, onConflict: ConflictChoice): Decision {
+  const foreign = cut.stack.slice(cut.stack.indexOf(cut.newest) + 1)
+  if (foreign.every(isPersonsChmod) && cut.wanted.kind === 'file')
+    return findForeignBetween(cut) ?? keepMode(cut, foreign)
+  switch (onConflict) {
+    case 'keep':
+    case 'fail':
+      return keep(cut, whyKept(cut), true)
+    case 'save':
+      return findForeignBetween(cut) ?? write(cut, cut.wanted, cut.span)
+    case 'merge':
+      return decideMerge(cut)
+  }
+}
+
+function isPersonsChmod(change: Change): boolean {
+  return ownerOf(change) === 'person' && isSameBlob(change.before, change.after)
+}
+
+/** The bytes go back, the person's mode stays: the one state that no stack holds yet. */
+function keepMode(cut: Cut, chmods: readonly Change[]): Decision {
+  const { wanted, top, span } = cut
+  if (wanted.kind !== 'file' || top.after.kind !== 'file') return keep(cut, whyKept(cut), true)
+  const to: State = { ...wanted, mode: top.after.mode }
+  const pushed = equalStates(wanted, to) ? null : { before: wanted, after: to }
+  const undone = span.filter((change) => !chmods.includes(change))
+  if (equalStates(to, top.after)) return settle(cut, span, pushed, undone)
+  return write(cut, to, span, pushed, undone)
+}
+
+/**
+ * Takes the changes in scope out from where they lie, run by run from the top down, so that what lies between
+ * them stays as well.
+ */
+function decideMerge(cut: Cut): Decision {
+  let state: State = cut.top.after
+  for (const run of runsOf(cut).reverse()) {
+    const outcome = mergeStates(cut.top.path, run.after, state, run.before, cut.content)
+    if (outcome.is === 'missing-blob') return keep(cut, { path: cut.top.path, reason: 'missing-blob' }, false)
+    if (outcome.is === 'unclean') return keep(cut, whyKept(cut), true)
+    state = outcome.state
+  }
+  const pushed = { before: cut.top.after, after: state }
+  if (equalStates(state, cut.top.after)) return settle(cut, cut.mine)
+  return { ...write(cut, state, cut.mine, pushed), isMerge: true }
+}
+
+/** Changes in scope that lie on one another, as one step each. */
+function runsOf(cut: Cut): { before: State; after: State }[] {
+  const runs: { before: State; after: State }[] = []
+  let isRunning = false
+  for (const change of cut.span) {
+    const isMine = cut.mine.includes(change)
+    const last = runs.at(-1)
+    if (isMine && isRunning && last !== undefined) last.after = change.after
+    else if (isMine) runs.push({ before: change.before, after: change.after })
+    isRunning = isMine
+  }
+  return runs
+}
+
+/** Why a path stays whose top is out of scope. */
+function whyKept(cut: Cut): KeptPath {
+  const { top, newest, content } = cut
+  switch (ownerOf(top)) {
+    case 'shared':
+      return keptBecauseOf(top, 'shared')
+    case 'session': {
+      const isOwn = top.session === cut.scope.target.session
+      return keptBecauseOf(top, isOwn ? 'changed-after-turn' : 'owned-by-other-session')
+    }
+    case 'person': {
+      const [then, now] = [newest.after, top.after]
+      if (then.kind !== now.kind) return keptBecauseOf(top, 'type-changed')
+      if (then.kind === 'file' && now.kind === 'file' && then.blob !== now.blob) {
+        const [a, b] = [content.readText(then.blob), content.readText(now.blob)]
+        if (a !== null && b !== null && differOnlyInLineEnds(a, b))
+          return keptBecauseOf(top, 'line-endings-only')
+      }
+      return keptBecauseOf(top, 'changed-after-turn')
+    }
+  }
+}
+
+export function keptBecauseOf(change: Change, reason: KeptReason): KeptPath {
+  const { path, turn, session } = change
+  return session === null ? { path, reason, turn } : { path, reason, turn, session }
+}
+
+function keep(cut: Cut, kept: KeptPath, isConflict: boolean): Decision {
+  return { act: 'keep', path: cut.top.path, from: topState(cut.stack), wanted: cut.wanted, kept, isConflict }
+}
+
+type Pushed = { readonly before: State; readonly after: State } | null
+
+function settle(cut: Cut, popped: readonly Change[], pushed: Pushed = null, undone = popped): Decision {
+  const effect = popped.length === 0 ? NO_EFFECT : { popped: popped.map(refOf), putBack: [], pushed }
+  return {
+    act: 'settle',
+    path: cut.top.path,
+    from: cut.top.after,
+    effect,
+    alsoUndoes: alsoUndone(cut, undone),
+  }
+}
+
+/** @param undone the popped changes whose work is gone from the tree afterwards */
+function write(
+  cut: Cut,
+  to: State,
+  popped: readonly Change[],
+  pushed: Pushed = null,
+  undone: readonly Change[] = popped,
+): Decision & { act: 'write' } {
+  return {
+    act: 'write',
+    path: cut.top.path,
+    from: cut.top.after,
+    to,
+    isMerge: false,
+    effect: { popped: popped.map(refOf), putBack: [], pushed },
+    alsoUndoes: alsoUndone(cut, undone),
+  }
+}
+
+/** Popped changes that the scope does not speak of: not in it, or of a turn that it does not name. */
+function alsoUndone(cut: Cut, popped: readonly Change[]): AlsoUndone[] {
+  return popped
+    .filter((change) => !isInScope(cut.scope, change) || (isWork(change.kind) && !isNamed(cut.scope, change)))
+    .map((change) => ({ path: change.path, turn: change.turn }))
+}
+
+function isNamed(scope: ResolvedScope, change: Change): boolean {
+  return scope.members.has(change.turn) || change.sharedBy.some((turn) => scope.members.has(turn))
+}
