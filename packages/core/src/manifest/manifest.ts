@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { machineIdSchema, projectIdSchema, restoreIdSchema, turnIdSchema, workspaceIdSchema } from '#ids.ts'
 import { limits } from '#limits.ts'
-import { relPathSchema } from '#path/rel-path.ts'
+import { relPathSchema, seenPathSchema } from '#path/rel-path.ts'
 import { skipReasonSchema, stateSchema } from '#tree/state.ts'
 
 export const MANIFEST_FORMAT = 'turnback.turn/1'
@@ -25,11 +25,16 @@ const scanSchema = z.int().min(0)
 const timeSchema = z.iso.datetime()
 
 /** One push of a path by one scan. A turn that pushed a path once has no steps: its entry is the step. */
-export const stepSchema = z.strictObject({ scan: scanSchema, before: stateSchema, after: stateSchema, source: sourceSchema })
+export const stepSchema = z.strictObject({
+  scan: scanSchema,
+  before: stateSchema,
+  after: stateSchema,
+  source: sourceSchema,
+})
 export type Step = z.infer<typeof stepSchema>
 
 export const entrySchema = z.strictObject({
-  path: relPathSchema,
+  path: seenPathSchema,
   before: stateSchema,
   after: stateSchema,
   source: sourceSchema,
@@ -44,7 +49,7 @@ export const entrySchema = z.strictObject({
 export type Entry = z.infer<typeof entrySchema>
 
 export const skippedPathSchema = z.strictObject({
-  path: relPathSchema,
+  path: seenPathSchema,
   reason: skipReasonSchema,
   sizeBytes: z.int().min(0).optional(),
   /** Files below, when the path is a directory that is left out whole. */
@@ -53,7 +58,7 @@ export const skippedPathSchema = z.strictObject({
 export type SkippedPath = z.infer<typeof skippedPathSchema>
 
 /** A change taken off, or put back on, a path's stack, named by the turn and the scan that pushed it. */
-export const changeRefSchema = z.strictObject({ path: relPathSchema, turn: turnIdSchema, scan: scanSchema })
+export const changeRefSchema = z.strictObject({ path: seenPathSchema, turn: turnIdSchema, scan: scanSchema })
 export type ChangeRef = z.infer<typeof changeRefSchema>
 
 export const restoreStatusSchema = z.enum(['done', 'nothing-to-do', 'partly-done', 'refused', 'failed'])
@@ -100,7 +105,10 @@ export const turnManifestSchema = z.strictObject({
   /** Place in the workspace's chain of envelopes, from 1, given when the envelope is signed. */
   seq: z.int().min(1),
   /** Hex SHA-256 of the workspace's previous envelope; null for the first. */
-  prev: z.string().regex(/^[0-9a-f]{64}$/).nullable(),
+  prev: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .nullable(),
   machine: machineIdSchema,
   workspace: workspaceIdSchema,
   project: projectIdSchema.nullable(),
@@ -118,7 +126,11 @@ export const turnManifestSchema = z.strictObject({
   prompt: z.string().max(limits.promptCharacters).nullable(),
   lastMessage: z.string().max(limits.promptCharacters).nullable(),
   git: gitFactsSchema,
-  coverage: z.strictObject({ complete: z.boolean(), reason: z.string().max(500).nullable(), files: z.int().min(0) }),
+  coverage: z.strictObject({
+    complete: z.boolean(),
+    reason: z.string().max(500).nullable(),
+    files: z.int().min(0),
+  }),
   overlaps: z.array(turnIdSchema),
   restore: restoreDetailSchema.optional(),
   entries: z.array(entrySchema).max(limits.entriesPerTurn),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { limits } from '#limits.ts'
-import { findPathFault } from './validate.ts'
+import { findPathFault, isGitDisguise } from './validate.ts'
 
 /**
  * A path below a workspace's root in its written form: names joined by `/`, no leading or trailing slash.
@@ -15,6 +15,21 @@ export const relPathSchema = z
   .min(1)
   .max(limits.pathBytes)
   .refine((path) => findPathFault(path, 'posix') === null, { error: 'not a path inside a workspace' })
+
+/**
+ * A path that is recorded or shown, never written to: as above, and it may also be that of a `.git`, which a
+ * scan notes as skipped.
+ */
+export const seenPathSchema = z
+  .string()
+  .min(1)
+  .max(limits.pathBytes)
+  .refine((path) => isSeenPath(path), { error: 'not a path inside a workspace' })
+
+function isSeenPath(path: string): boolean {
+  if (!isGitDisguise(nameOf(path))) return findPathFault(path, 'posix') === null
+  return parentOf(path) === '' ? !path.startsWith('/') : findPathFault(parentOf(path), 'posix') === null
+}
 
 /** The parent's path, or `''` for a path directly below the root. */
 export function parentOf(path: RelPath): RelPath {

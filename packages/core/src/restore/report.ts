@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { restoreIdSchema, turnIdSchema } from '#ids.ts'
 import { restoreStatusSchema } from '#manifest/manifest.ts'
-import { relPathSchema } from '#path/rel-path.ts'
+import { relPathSchema, seenPathSchema } from '#path/rel-path.ts'
 import { skipReasonSchema } from '#tree/state.ts'
 
 export const REPORT_FORMAT = 'turnback.restore/1'
@@ -25,7 +25,7 @@ export const keptReasonSchema = z.enum([
 export type KeptReason = z.infer<typeof keptReasonSchema>
 
 export const keptPathSchema = z.strictObject({
-  path: relPathSchema,
+  path: seenPathSchema,
   reason: keptReasonSchema,
   /** The turn whose change stands in the way. */
   turn: turnIdSchema.optional(),
@@ -36,10 +36,10 @@ export type KeptPath = z.infer<typeof keptPathSchema>
 export const failedPathSchema = z.strictObject({ path: relPathSchema, code: z.string(), reason: z.string() })
 export type FailedPath = z.infer<typeof failedPathSchema>
 
-export const alsoUndoneSchema = z.strictObject({ path: relPathSchema, turn: turnIdSchema })
+export const alsoUndoneSchema = z.strictObject({ path: seenPathSchema, turn: turnIdSchema })
 export type AlsoUndone = z.infer<typeof alsoUndoneSchema>
 
-export const skippedInRestoreSchema = z.strictObject({ path: relPathSchema, reason: skipReasonSchema })
+export const skippedInRestoreSchema = z.strictObject({ path: seenPathSchema, reason: skipReasonSchema })
 
 /**
  * What a restore did, path by path. Lists are of files and links; directories have their own. Every path of
