@@ -28,6 +28,8 @@ export interface PartOptions {
   /** All that the process says is written here. */
   readonly logFile: string
   readonly onLine?: (line: string) => void
+  /** Lines that are not for the log, such as a link that lets its reader in. */
+  readonly isSecret?: (line: string) => boolean
   /** True for work that is done at some point, such as a build; its end is then no failure of the service. */
   readonly endsByItself?: boolean
 }
@@ -49,7 +51,7 @@ exec 3<&-
 wait $pid`
 
 export function startPart(options: PartOptions): Part {
-  mkdirSync(dirname(options.logFile), { recursive: true })
+  mkdirSync(dirname(options.logFile), { recursive: true, mode: 0o700 })
   const log = createWriteStream(options.logFile, { flags: 'a', mode: 0o600 })
   const child = spawn('/bin/sh', ['-c', watched, `turnback-${options.name}`, ...options.command], {
     cwd: options.cwd,
@@ -60,7 +62,7 @@ export function startPart(options: PartOptions): Part {
   child.stdin.on('error', () => undefined) // the pipe of a process that is gone
   for (const stream of [child.stdout, child.stderr])
     createInterface({ input: stream }).on('line', (line) => {
-      log.write(`${line}\n`)
+      if (!options.isSecret?.(line)) log.write(`${line}\n`)
       options.onLine?.(line)
     })
   const ended = endOf(child).then(async (way) => {

@@ -2,6 +2,7 @@
  * The service as one command: the web pages, the API in front of them, and the API's embedded PostgreSQL when no other
  * database is named. One port is open to the outside; the pages listen on another one, on this machine only.
  */
+import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -34,39 +35,63 @@ export async function startService(supervisor: Supervisor, options: ServiceOptio
   if (!isWebBuilt()) await step('Building the web pages', () => buildWeb(supervisor.start))
   const port = options.port ?? (await findPort(options.host))
   const webPort = await findPort('127.0.0.1', 0)
-  const env = { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' }
+  mkdirSync(options.dataDir, { recursive: true, mode: 0o711 })
   return step('Starting the service', async () => {
-    const web = join(root, 'apps/web')
-    const next = join(web, 'node_modules/next/dist/bin/next')
-    supervisor.start({
-      name: 'web server',
-      command: [process.execPath, next, 'start', '--port', String(webPort), '--hostname', '127.0.0.1'],
-      cwd: web,
-      env,
-      logFile: join(options.dataDir, 'logs/web.log'),
-    })
-    let setUpUrl: string | null = null
-    supervisor.start({
-      name: 'API',
-      command: [process.execPath, join(root, 'apps/api/src/main.ts')],
-      cwd: root,
-      env: {
-        ...env,
-        HOST: options.host,
-        PORT: String(port),
-        TURNBACK_DATA: options.dataDir,
-        TURNBACK_WEB: `http://127.0.0.1:${webPort}`,
-      },
-      logFile: join(options.dataDir, 'logs/api.log'),
-      onLine: (line) => {
-        setUpUrl ??= /https?:\/\/\S+\/setup#[\w-]+/.exec(line)?.[0] ?? null
-      },
-    })
+    startWeb(supervisor, options.dataDir, webPort)
+    const setUpUrl = startApi(supervisor, { ...options, port }, webPort)
     const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`
     await waitUntilAnswers(`${url}/readyz`)
     await waitUntilAnswers(`http://127.0.0.1:${webPort}/login`)
-    return { url, setUpUrl }
+    return { url: process.env.PUBLIC_URL || url, setUpUrl: setUpUrl() }
   })
+}
+
+/** The pages need nothing of the service's secrets, so they get none. */
+function startWeb(supervisor: Supervisor, dataDir: string, port: number): void {
+  const web = join(root, 'apps/web')
+  const { PATH, HOME, LANG, TMPDIR } = process.env
+  supervisor.start({
+    name: 'web server',
+    command: [
+      process.execPath,
+      join(web, 'node_modules/next/dist/bin/next'),
+      'start',
+      ...['--port', String(port), '--hostname', '127.0.0.1'],
+    ],
+    cwd: web,
+    env: { PATH, HOME, LANG, TMPDIR, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
+    logFile: join(dataDir, 'logs/web.log'),
+  })
+}
+
+function startApi(
+  supervisor: Supervisor,
+  { dataDir, host, port }: ServiceOptions & { port: number },
+  webPort: number,
+): () => string | null {
+  const setUpLink = /https?:\/\/\S+\/setup#[\w.-]+/
+  let setUpUrl: string | null = null
+  // An empty variable means that it is not set, as in an .env file that lists all of them.
+  const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''))
+  supervisor.start({
+    name: 'API',
+    command: [process.execPath, join(root, 'apps/api/src/main.ts')],
+    cwd: root,
+    env: {
+      ...given,
+      NODE_ENV: 'production',
+      HOST: host,
+      PORT: String(port),
+      TURNBACK_DATA: dataDir,
+      WEB_ORIGIN: `http://127.0.0.1:${webPort}`,
+    },
+    logFile: join(dataDir, 'logs/api.log'),
+    isSecret: (line) => setUpLink.test(line),
+    onLine: (line) => {
+      setUpUrl ??= setUpLink.exec(line)?.[0] ?? null
+    },
+  })
+  return () => setUpUrl
 }
 
 /** Settings of the environment that `start` and `demo` both respect. @throws when PORT is no port */
@@ -80,7 +105,7 @@ export function settingsOf(env: NodeJS.ProcessEnv): { host: string; port: number
 /** Where the service keeps its data when TURNBACK_DATA does not say. */
 export function defaultDataDir(env: NodeJS.ProcessEnv): string {
   if (process.getuid?.() === 0) return '/var/lib/turnback'
-  return join(env.XDG_DATA_HOME || join(homedir(), '.local/share'), 'turnback-service')
+  return join(env.XDG_DATA_HOME || join(homedir(), '.local/share'), 'turnback-server')
 }
 
 async function findPort(host: string, first: number = DEFAULT_PORT): Promise<number> {
