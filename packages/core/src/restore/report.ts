@@ -71,7 +71,16 @@ export const restoreReportSchema = z.strictObject({
   /** True when this report finishes a restore that a crash had cut off. */
   recovered: z.boolean(),
   /** Set when `status` is `refused` or `failed`: what stood in the way. */
-  error: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+  error: z
+    .strictObject({
+      code: z.string(),
+      message: z.string(),
+      /** For a stale token the changed paths, for a moved HEAD the two commits, and the like. */
+      details: z.record(z.string(), z.unknown()).optional(),
+    })
+    .optional(),
+  /** True when the restore was only asked about: the lists say what would be, and nothing was done. */
+  dryRun: z.boolean().optional(),
   requestedBy: z.strictObject({ kind: z.enum(['local', 'user', 'token']), name: z.string() }),
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
