@@ -1,0 +1,94 @@
+import type { FailedPath, KeptPath, KeptReason, PlanStep, RelPath, State, StepOutcomes } from '@turnback/core'
+import { parentOf } from '@turnback/core'
+import type { StepOutcome, TreeWriter } from '#ports.ts'
+
+/** What came of all steps, and which of them ended as wanted. */
+export interface CarriedOut {
+  readonly done: readonly PlanStep[]
+  readonly outcomes: StepOutcomes
+}
+
+interface Tally {
+  readonly done: PlanStep[]
+  readonly failed: FailedPath[]
+  readonly kept: KeptPath[]
+  readonly keptDirectories: RelPath[]
+}
+
+/** A step is given to this with its place in the plan, which names its temporary file. */
+export type DoStep = (step: PlanStep, index: number) => StepOutcome
+
+/**
+ * Carries all steps out in their order, makes them durable, and then reads every target back: only what reads as
+ * wanted counts as done. Trouble with one path is a line of the report and keeps none of the others back.
+ */
+export function carryOut(writer: TreeWriter, steps: readonly PlanStep[], doStep: DoStep): CarriedOut {
+  const tally: Tally = { done: [], failed: [], kept: [], keptDirectories: [] }
+  for (const [index, step] of steps.entries()) {
+    const outcome = doStep(step, index)
+    if (outcome.ok) tally.done.push(step)
+    else note(tally, step, outcome)
+  }
+  writer.sync(tally.done.map((step) => parentOf(step.path)))
+  const { done, ...lists } = tally
+  const verified = done.filter((step) => isReadBack(writer, tally, step))
+  return { done: verified, outcomes: lists }
+}
+
+function isReadBack(writer: TreeWriter, tally: Tally, step: PlanStep): boolean {
+  if (writer.holds(step.path, step.to)) return true
+  tally.failed.push({
+    path: step.path,
+    code: 'NOT_AS_WRITTEN',
+    reason: 'it was written, but did not read back as wanted: something else changed it at once',
+  })
+  return false
+}
+
+function note(tally: Tally, step: PlanStep, outcome: Exclude<StepOutcome, { ok: true }>): void {
+  const { path } = step
+  if (outcome.why === 'error') {
+    tally.failed.push({ path, code: outcome.code, reason: outcome.reason })
+    return
+  }
+  if (isDirectoryStep(step)) tally.keptDirectories.push(path)
+  else tally.kept.push({ path, reason: reasonFor(outcome) })
+}
+
+function isDirectoryStep(step: PlanStep): boolean {
+  return step.list === 'directories.restored' || step.list === 'directories.deleted'
+}
+
+function reasonFor(outcome: Exclude<StepOutcome, { ok: true } | { why: 'error' }>): KeptReason {
+  switch (outcome.why) {
+    case 'changed':
+      return 'changed-after-turn'
+    case 'not-empty':
+      return 'directory-not-empty'
+    case 'missing-blob':
+      return 'missing-blob'
+    case 'blocked':
+      return outcome.by === 'link' ? 'outside-workspace' : 'blocked-by-parent'
+  }
+}
+
+/** True when a step has a moment at which there is nothing under its name. */
+export function passesThroughNothing({ from, to }: { readonly from: State; readonly to: State }): boolean {
+  return (
+    from.kind !== to.kind &&
+    from.kind !== 'absent' &&
+    to.kind !== 'absent' &&
+    (from.kind === 'dir' || to.kind === 'dir')
+  )
+}
+
+/**
+ * Set-id bits are never given back: they would make a program that runs as somebody else. What is written instead is
+ * a state of its own, so it is pushed as one.
+ */
+export function withoutSetId(step: PlanStep): PlanStep {
+  if (step.to.kind !== 'file' || (step.to.mode & 0o7000) === 0) return step
+  const to = { ...step.to, mode: step.to.mode & 0o777 }
+  const before = step.effect.pushed?.before ?? step.to
+  return { ...step, to, effect: { ...step.effect, pushed: { before, after: to } } }
+}

@@ -1,0 +1,116 @@
+import { DomainError, type ErrorCode, errorCatalogue, makeId, type RestoreReport } from '@turnback/core'
+import type { Deps, Lease } from '#ports.ts'
+import type { RestoreAsk } from './ask.ts'
+import { carryOut, withoutSetId } from './carry-out.ts'
+import { emptyReport, finish, now, type ReportHead, reportWithoutRun } from './finish.ts'
+import { listIrreversible } from './irreversible.ts'
+import { type Journal, putJournal } from './journal.ts'
+import { getKeptPlan } from './kept-plan.ts'
+import {
+  findStaleness,
+  findTarget,
+  type KeptPlan,
+  makePlan,
+  type Planned,
+  recordPresent,
+  type Sight,
+} from './planned.ts'
+import { waitForQuiet } from './quiet.ts'
+import { isSameWish, recoverIfNeeded } from './recover.ts'
+
+/**
+ * Restores: records the present, plans, and carries the plan out. One at a time per workspace. Trouble with single
+ * paths is in the report; what stops the whole is thrown as long as there is no plan, and a refused report after.
+ * @throws BUSY, RESTORE_RUNNING, TURN_NOT_FOUND, NOT_RESTORABLE, PLAN_UNKNOWN, STORE_FULL
+ */
+export async function executeRestore(deps: Deps, ask: RestoreAsk): Promise<RestoreReport> {
+  if (!ask.closeOpen && !ask.dryRun) await waitForQuiet(deps, ask.workspace)
+  return deps.leases.run(ask.workspace, 'restore', async (lease) => {
+    const recovered = ask.dryRun ? null : recoverIfNeeded(deps, lease, ask.workspace)
+    if (recovered !== null && isSameWish(recovered.journal.wish, ask)) return recovered.report
+    const kept = ask.token === null ? null : getKeptPlan(deps, ask, ask.token)
+    if (!ask.dryRun) await deps.capture.closeOpenTurns(lease, ask.workspace, 'interrupted')
+    const sight = await recordPresent(deps, lease, ask.workspace)
+    return restoreFrom(deps, lease, ask, sight, kept)
+  })
+}
+
+function restoreFrom(
+  deps: Deps,
+  lease: Lease,
+  ask: RestoreAsk,
+  sight: Sight,
+  kept: KeptPlan | null,
+): RestoreReport {
+  const head: ReportHead = {
+    restore: ask.restore ?? makeId('r', deps.clock.nowMs(), deps.random(10)),
+    requestedBy: ask.requestedBy,
+    startedAt: now(deps),
+    irreversible: [],
+  }
+  const turn = findTarget(deps, ask.workspace, ask.target)
+  if (turn === null) return recordAlone(deps, ask, { ...emptyReport(deps, head), verified: true })
+  const planned = makePlan(deps, ask, sight, turn, ask.dryRun ? 'name-only' : 'store')
+  const known = { ...head, irreversible: listIrreversible(deps, planned.plan.turns) }
+  const refusal = findRefusal(ask, planned, kept)
+  if (refusal !== null)
+    return recordAlone(deps, ask, reportWithoutRun(deps, ask.workspace, planned.plan, known, refusal))
+  if (ask.dryRun) return reportWithoutRun(deps, ask.workspace, planned.plan, known, null)
+  if (ask.token !== null && !deps.log.usePlan(ask.token, deps.clock.nowMs()))
+    throw new DomainError('PLAN_UNKNOWN', { token: ask.token })
+  return run(deps, lease, ask, sight, planned, known)
+}
+
+/** A refused or empty restore makes no turn; its report is kept all the same. */
+function recordAlone(deps: Deps, ask: RestoreAsk, report: RestoreReport): RestoreReport {
+  if (!ask.dryRun) deps.capture.recordReport(ask.workspace, report)
+  return report
+}
+
+function findRefusal(
+  ask: RestoreAsk,
+  planned: Planned,
+  kept: KeptPlan | null,
+): RestoreReport['error'] | null {
+  const stale = kept === null ? null : findStaleness(kept, planned)
+  if (stale !== null) return refusalOf('TOKEN_STALE', { paths: stale.paths, head: stale.head })
+  const { verdict, then, now: current } = planned.judgement
+  if (verdict === 'moved' && !ask.allowHeadChange) return refusalOf('HEAD_MOVED', { then, now: current })
+  if (planned.plan.refusal !== null)
+    return refusalOf(planned.plan.refusal, { paths: planned.plan.conflicts.map((item) => item.path) })
+  return null
+}
+
+function refusalOf(code: ErrorCode, details: Record<string, unknown>): RestoreReport['error'] {
+  return { code, message: errorCatalogue[code].message, details }
+}
+
+function run(
+  deps: Deps,
+  lease: Lease,
+  ask: RestoreAsk,
+  sight: Sight,
+  planned: Planned,
+  head: ReportHead,
+): RestoreReport {
+  const { workspace } = ask
+  const plan = { ...planned.plan, steps: planned.plan.steps.map(withoutSetId) }
+  const writer = deps.writer(workspace, head.restore)
+  const journal: Journal = {
+    restore: head.restore,
+    turn: makeId('t', deps.clock.nowMs(), deps.random(10)),
+    wish: { target: ask.target, options: ask.options },
+    plan,
+    scan: sight.scan,
+    widened: writer.narrowFolders(plan.steps.map((step) => step.path)),
+    irreversible: head.irreversible,
+    requestedBy: head.requestedBy,
+    startedAt: head.startedAt,
+    isAborting: false,
+  }
+  // Bytes of merges were put by the plan. They are durable before the journal names them.
+  deps.blobs.flush()
+  if (plan.steps.length > 0) putJournal(deps, workspace, journal)
+  const carried = carryOut(writer, plan.steps, (step, index) => writer.apply(step, index))
+  return finish(deps, lease, workspace, journal, carried, false)
+}

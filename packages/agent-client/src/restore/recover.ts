@@ -1,0 +1,133 @@
+import {
+  type Change,
+  type ChangeRef,
+  DomainError,
+  equalStates,
+  ownerOf,
+  type PlanStep,
+  type RelPath,
+  type RestoreReport,
+} from '@turnback/core'
+import type { Deps, Lease, StepOutcome, TreeWriter, Workspace } from '#ports.ts'
+import { type Wish, wishText } from './ask.ts'
+import { type CarriedOut, carryOut, passesThroughNothing } from './carry-out.ts'
+import { emptyReport, finish } from './finish.ts'
+import { findJournal, type Journal, putJournal } from './journal.ts'
+
+const CHANGED: StepOutcome = { ok: false, why: 'changed' }
+const ABSENT = { kind: 'absent' } as const
+
+/**
+ * Finishes the restore that a crash cut off, if there is one: what is still in its `from` state is carried out,
+ * what is as wanted counts as done, anything else is somebody's and stays.
+ * @returns its report and what had been asked for, or null when nothing was unfinished
+ */
+export function recoverIfNeeded(
+  deps: Deps,
+  lease: Lease,
+  workspace: Workspace,
+): { readonly report: RestoreReport; readonly journal: Journal } | null {
+  const journal = findJournal(deps, workspace)
+  if (journal === null) return null
+  const report = journal.isAborting
+    ? rollBack(deps, workspace, journal)
+    : rollForward(deps, lease, workspace, journal)
+  return { report, journal }
+}
+
+/** `turnback recover`. @throws NO_RECOVERY when nothing is unfinished */
+export async function recover(
+  deps: Deps,
+  workspace: Workspace,
+  how: 'finish' | 'abort',
+): Promise<RestoreReport> {
+  return deps.leases.run(workspace, 'restore', async (lease) => {
+    const journal = findJournal(deps, workspace)
+    if (journal === null) throw new DomainError('NO_RECOVERY')
+    if (how === 'abort') putJournal(deps, workspace, { ...journal, isAborting: true })
+    const recovered = recoverIfNeeded(deps, lease, workspace)
+    if (recovered === null) throw new DomainError('NO_RECOVERY')
+    return recovered.report
+  })
+}
+
+/** True when the interrupted restore is what is asked for again: then its report is the answer. */
+export function isSameWish(a: Wish, b: Wish): boolean {
+  return b.target.kind !== 'turn' || wishText(a) === wishText(b)
+}
+
+function rollForward(deps: Deps, lease: Lease, workspace: Workspace, journal: Journal): RestoreReport {
+  const writer = deps.writer(workspace, journal.restore)
+  writer.settle(journal.plan.steps, journal.widened)
+  const later = laterChanges(deps, workspace, journal)
+  const steps = journal.plan.steps.map((step) => withLaterChanges(step, later.get(step.path) ?? []))
+  const carried = carryOut(writer, steps, (step, index) =>
+    isSomebodys(step, later.get(step.path) ?? []) ? CHANGED : resume(writer, step, index),
+  )
+  return finish(deps, lease, workspace, { ...journal, plan: { ...journal.plan, steps } }, carried, true)
+}
+
+function resume(writer: TreeWriter, step: PlanStep, index: number): StepOutcome {
+  if (writer.holds(step.path, step.to)) return { ok: true }
+  const outcome = writer.apply(step, index)
+  const isBetween = !outcome.ok && outcome.why === 'changed' && passesThroughNothing(step)
+  return isBetween ? writer.apply({ ...step, from: ABSENT }, index) : outcome
+}
+
+/** What scans recorded since the plan was made: the mixed state, and whatever came after. */
+function laterChanges(deps: Deps, workspace: Workspace, { plan, scan }: Journal): Map<RelPath, Change[]> {
+  const later = new Map<RelPath, Change[]>()
+  const paths = plan.steps.map((step) => step.path)
+  for (const change of deps.log.listChanges(workspace.id, paths)) {
+    if (change.scan <= scan) continue
+    const list = later.get(change.path)
+    if (list === undefined) later.set(change.path, [change])
+    else list.push(change)
+  }
+  return later
+}
+
+/** A path that a scan saw in any other state than the wanted one, or that a session changed, is not ours any more. */
+function isSomebodys(step: PlanStep, later: readonly Change[]): boolean {
+  const last = later.at(-1)
+  if (last === undefined) return false
+  return !equalStates(last.after, step.to) || later.some((change) => ownerOf(change) !== 'person')
+}
+
+/** What a scan took for a person's change was this restore's own writing: it goes with what the restore takes off. */
+function withLaterChanges(step: PlanStep, later: readonly Change[]): PlanStep {
+  if (later.length === 0 || isSomebodys(step, later)) return step
+  const mixed: ChangeRef[] = later.map(({ path, turn, scan }) => ({ path, turn, scan }))
+  return { ...step, effect: { ...step.effect, popped: [...step.effect.popped, ...mixed] } }
+}
+
+/** Gives back what the restore had written, path by path, as long as nobody changed it since. No turn comes of it. */
+function rollBack(deps: Deps, workspace: Workspace, journal: Journal): RestoreReport {
+  const writer = deps.writer(workspace, journal.restore)
+  writer.settle(journal.plan.steps, journal.widened)
+  const back = journal.plan.steps
+    .toReversed()
+    .map((step): PlanStep => ({ ...step, from: step.to, to: step.from }))
+  const carried = carryOut(writer, back, (step, index) =>
+    resume(writer, step, journal.plan.steps.length - 1 - index),
+  )
+  const report = abortReport(deps, journal, carried)
+  deps.log.transact(() => {
+    deps.capture.recordReport(workspace, report)
+    deps.log.deleteJournal(workspace.id)
+  })
+  return report
+}
+
+function abortReport(deps: Deps, journal: Journal, { outcomes }: CarriedOut): RestoreReport {
+  const isWhole = outcomes.failed.length === 0
+  return {
+    ...emptyReport(deps, { ...journal, irreversible: [...journal.irreversible] }),
+    status: isWhole ? 'nothing-to-do' : 'partly-done',
+    kept: [...outcomes.kept],
+    failed: [...outcomes.failed],
+    directories: { restored: [], deleted: [], kept: [...outcomes.keptDirectories] },
+    verified: isWhole,
+    recovered: true,
+  }
+}
