@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { remotePolicySchema, serverMessageSchema } from '#command/messages.ts'
-import { machineIdSchema, projectIdSchema, workspaceIdSchema } from '#ids.ts'
+import { commandIdSchema, machineIdSchema, projectIdSchema, workspaceIdSchema } from '#ids.ts'
 import { machineParams, nameSchema, pageOf, pageQuerySchema, timeSchema, workspaceParams } from './common.ts'
 import { defineRoute } from './route.ts'
 
@@ -84,7 +84,7 @@ export const removeMachine = defineRoute({
   params: machineParams,
   response: null,
   status: 204,
-  errors: ['UNAUTHENTICATED', 'MACHINE_NOT_FOUND'],
+  errors: ['UNAUTHENTICATED', 'FORBIDDEN', 'MACHINE_NOT_FOUND'],
 })
 
 /** The link's messages for when the link is down. Answers at once when there are some, else after the wait. */
@@ -93,7 +93,11 @@ export const listCommands = defineRoute({
   path: '/v1/machines/self/commands',
   summary: 'What this machine is asked to do',
   access: { kind: 'machine' },
-  query: z.object({ waitSeconds: z.coerce.number().int().min(0).max(30).default(0) }),
+  query: z.object({
+    waitSeconds: z.coerce.number().int().min(0).max(30).default(0),
+    /** Commands of earlier answers that were taken up and need not come again. May be repeated. */
+    ack: z.union([commandIdSchema.transform((id) => [id]), z.array(commandIdSchema).max(100)]).default([]),
+  }),
   response: z.object({ commands: z.array(serverMessageSchema) }),
   errors: ['UNAUTHENTICATED', 'MACHINE_REVOKED'],
 })
