@@ -45,8 +45,6 @@ export interface TreeWriter {
   look(path: RelPath): Present
   /** True when the disk has the path in this very state: kind, mode, bytes, link text. */
   holds(path: RelPath, state: State): boolean
-  /** @throws BLOB_NOT_FOUND when the path is no readable file. */
-  readFile(path: RelPath): Uint8Array
   /** The parents of these paths that this user may not write into but owns. */
   narrowFolders(paths: readonly RelPath[]): FolderMode[]
   /** Carries one step out. `index` names its temporary file, so that a later run can tell whose it was. */

@@ -27,7 +27,7 @@ export function carryOut(writer: TreeWriter, steps: readonly PlanStep[], doStep:
   for (const [index, step] of steps.entries()) {
     const outcome = doStep(step, index)
     if (outcome.ok) tally.done.push(step)
-    else note(tally, step, outcome)
+    else note(writer, tally, step, outcome)
   }
   writer.sync(tally.done.map((step) => parentOf(step.path)))
   const { done, ...lists } = tally
@@ -45,24 +45,33 @@ function isReadBack(writer: TreeWriter, tally: Tally, step: PlanStep): boolean {
   return false
 }
 
-function note(tally: Tally, step: PlanStep, outcome: Exclude<StepOutcome, { ok: true }>): void {
+function note(
+  writer: TreeWriter,
+  tally: Tally,
+  step: PlanStep,
+  outcome: Exclude<StepOutcome, { ok: true }>,
+): void {
   const { path } = step
   if (outcome.why === 'error') {
     tally.failed.push({ path, code: outcome.code, reason: outcome.reason })
     return
   }
   if (isDirectoryStep(step)) tally.keptDirectories.push(path)
-  else tally.kept.push({ path, reason: reasonFor(outcome) })
+  else tally.kept.push({ path, reason: reasonFor(writer, step, outcome) })
 }
 
 function isDirectoryStep(step: PlanStep): boolean {
   return step.list === 'directories.restored' || step.list === 'directories.deleted'
 }
 
-function reasonFor(outcome: Exclude<StepOutcome, { ok: true } | { why: 'error' }>): KeptReason {
+function reasonFor(
+  writer: TreeWriter,
+  step: PlanStep,
+  outcome: Exclude<StepOutcome, { ok: true } | { why: 'error' }>,
+): KeptReason {
   switch (outcome.why) {
     case 'changed':
-      return 'changed-after-turn'
+      return writer.look(step.path).kind === step.from.kind ? 'changed-after-turn' : 'type-changed'
     case 'not-empty':
       return 'directory-not-empty'
     case 'missing-blob':

@@ -1,4 +1,5 @@
 import {
+  ABSENT,
   type Change,
   type ChangeRef,
   DomainError,
@@ -7,15 +8,17 @@ import {
   type PlanStep,
   type RelPath,
   type RestoreReport,
+  type State,
 } from '@turnback/core'
-import type { Deps, Lease, StepOutcome, TreeWriter, Workspace } from '#ports.ts'
+import type { Deps, FolderMode, Lease, StepOutcome, TreeWriter, Workspace } from '#ports.ts'
 import { type Wish, wishText } from './ask.ts'
 import { type CarriedOut, carryOut, passesThroughNothing } from './carry-out.ts'
 import { emptyReport, finish } from './finish.ts'
 import { findJournal, type Journal, putJournal } from './journal.ts'
 
 const CHANGED: StepOutcome = { ok: false, why: 'changed' }
-const ABSENT = { kind: 'absent' } as const
+/** What a directory is made with, before it gets its own mode. */
+const NEW_FOLDER_MODE = 0o700
 
 /**
  * Finishes the restore that a crash cut off, if there is one: what is still in its `from` state is carried out,
@@ -58,7 +61,7 @@ export function isSameWish(a: Wish, b: Wish): boolean {
 
 function rollForward(deps: Deps, lease: Lease, workspace: Workspace, journal: Journal): RestoreReport {
   const writer = deps.writer(workspace, journal.restore)
-  writer.settle(journal.plan.steps, journal.widened)
+  writer.settle(journal.plan.steps, openedFolders(journal))
   const later = laterChanges(deps, workspace, journal)
   const steps = journal.plan.steps.map((step) => withLaterChanges(step, later.get(step.path) ?? []))
   const carried = carryOut(writer, steps, (step, index) =>
@@ -67,11 +70,31 @@ function rollForward(deps: Deps, lease: Lease, workspace: Workspace, journal: Jo
   return finish(deps, lease, workspace, { ...journal, plan: { ...journal.plan, steps } }, carried, true)
 }
 
+/** Goes on with one step from wherever the run that was cut off had left it. */
 function resume(writer: TreeWriter, step: PlanStep, index: number): StepOutcome {
   if (writer.holds(step.path, step.to)) return { ok: true }
   const outcome = writer.apply(step, index)
-  const isBetween = !outcome.ok && outcome.why === 'changed' && passesThroughNothing(step)
-  return isBetween ? writer.apply({ ...step, from: ABSENT }, index) : outcome
+  if (outcome.ok || outcome.why !== 'changed') return outcome
+  const between = findBetween(writer, step)
+  return between === null ? outcome : writer.apply({ ...step, from: between }, index)
+}
+
+/** A state that the step itself passes through: nothing under the name, or a directory that has no mode yet. */
+function findBetween(writer: TreeWriter, step: PlanStep): State | null {
+  const present = writer.look(step.path)
+  if (present.kind === 'absent') return passesThroughNothing(step) ? ABSENT : null
+  const isNewFolder = present.kind === 'dir' && (present.mode & 0o777) === NEW_FOLDER_MODE
+  return isNewFolder && step.to.kind === 'dir' && step.from.kind !== 'dir' ? present : null
+}
+
+/** Folders that may stand open because a step was cut off: those that were there, and those that were being made. */
+function openedFolders({ plan, widened }: Journal): FolderMode[] {
+  const made = plan.steps.flatMap(({ path, from, to }) =>
+    [from, to].flatMap((state) =>
+      state.kind === 'dir' && (state.mode & 0o300) !== 0o300 ? [{ path, mode: state.mode }] : [],
+    ),
+  )
+  return [...widened, ...made]
 }
 
 /** What scans recorded since the plan was made: the mixed state, and whatever came after. */
@@ -104,7 +127,7 @@ function withLaterChanges(step: PlanStep, later: readonly Change[]): PlanStep {
 /** Gives back what the restore had written, path by path, as long as nobody changed it since. No turn comes of it. */
 function rollBack(deps: Deps, workspace: Workspace, journal: Journal): RestoreReport {
   const writer = deps.writer(workspace, journal.restore)
-  writer.settle(journal.plan.steps, journal.widened)
+  writer.settle(journal.plan.steps, openedFolders(journal))
   const back = journal.plan.steps
     .toReversed()
     .map((step): PlanStep => ({ ...step, from: step.to, to: step.from }))

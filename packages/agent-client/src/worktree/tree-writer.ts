@@ -21,7 +21,7 @@ import {
   type TreeRoot,
 } from './anchored.ts'
 import { isSystemError, StepFault } from './fault.ts'
-import { holdsIn, type IsNamed, openRegular, presentIn, readPiecesOf } from './look.ts'
+import { holdsIn, type IsNamed, presentIn } from './look.ts'
 import { parseTempName, tagOf, writeTempName } from './temp-name.ts'
 import {
   type OnMoment,
@@ -92,17 +92,6 @@ class Writer implements TreeWriter {
       if (isSystemError(error)) return false
       throw error
     }
-  }
-
-  readFile(path: RelPath): Uint8Array {
-    using folder = this.#open(parentOf(path))
-    using file = openRegular(folder, nameOf(path))
-    if (file === null) throw new DomainError('BLOB_NOT_FOUND', { path })
-    const pieces: Buffer[] = []
-    readPiecesOf(file.fd, (piece) => {
-      pieces.push(Buffer.from(piece))
-    })
-    return Buffer.concat(pieces)
   }
 
   narrowFolders(paths: readonly RelPath[]): FolderMode[] {

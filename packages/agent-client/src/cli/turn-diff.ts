@@ -1,0 +1,78 @@
+import {
+  type Change,
+  equalStates,
+  type FilePatch,
+  filePatch,
+  isWithin,
+  type PatchSide,
+  type RelPath,
+  type State,
+} from '@turnback/core'
+import type { Deps, TurnRow, Workspace } from '#ports.ts'
+import { sha256 } from '#restore/facts.ts'
+
+/** Bigger files are named with their sizes and not compared by lines. */
+const DIFF_BYTES = 8 * 1024 * 1024
+
+interface PathChange {
+  readonly path: RelPath
+  readonly before: State
+  readonly after: State
+}
+
+/** What one turn itself did, path by path. An open one's changes are those that scans have found so far. */
+export function changesOfTurn(deps: Deps, workspace: Workspace, turn: TurnRow): PathChange[] {
+  if (!turn.isOpen) return deps.log.getManifest(turn.turn).entries
+  const own = deps.log
+    .listChanges(workspace.id)
+    .filter((change) => change.turn === turn.turn || change.sharedBy.includes(turn.turn))
+  return foldChanges(own)
+}
+
+/** From the tree at one turn's end to the tree at another's, whichever came first. */
+export function changesBetween(deps: Deps, workspace: Workspace, from: TurnRow, to: TurnRow): PathChange[] {
+  const [start, end] = [endOf(from), endOf(to)]
+  if (start > end) return changesBetween(deps, workspace, to, from).map(turnedRound)
+  const within = <T extends { readonly scan: number }>(change: T): boolean =>
+    change.scan > start && change.scan <= end
+  const written = deps.log
+    .listRestores(workspace.id)
+    .filter(({ detail }) => within(detail))
+    .flatMap(({ turn, detail }) =>
+      deps.log.getManifest(turn).entries.map((entry) => ({ ...entry, scan: detail.scan })),
+    )
+  return foldChanges([...deps.log.listChanges(workspace.id).filter(within), ...written])
+}
+
+function endOf(turn: TurnRow): number {
+  return turn.endScan ?? Number.POSITIVE_INFINITY
+}
+
+function turnedRound({ path, before, after }: PathChange): PathChange {
+  return { path, before: after, after: before }
+}
+
+/** First state and last state of each path, left out where they are the same. */
+function foldChanges(changes: readonly Pick<Change, 'path' | 'scan' | 'before' | 'after'>[]): PathChange[] {
+  const folded = new Map<RelPath, PathChange>()
+  for (const { path, before, after } of changes.toSorted((a, b) => a.scan - b.scan))
+    folded.set(path, { path, before: folded.get(path)?.before ?? before, after })
+  return [...folded.values()].filter((change) => !equalStates(change.before, change.after))
+}
+
+/** @param paths named paths, a folder meaning all below it; none for all */
+export function patchesOf(
+  deps: Deps,
+  changes: readonly PathChange[],
+  paths: readonly RelPath[],
+): FilePatch[] {
+  return changes
+    .filter(({ path }) => paths.length === 0 || paths.some((folder) => isWithin(path, folder)))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    .map(({ path, before, after }) => filePatch(path, sideOf(deps, before), sideOf(deps, after), sha256))
+}
+
+function sideOf(deps: Deps, state: State): PatchSide {
+  const isRead = state.kind === 'file' && state.sizeBytes <= DIFF_BYTES && deps.blobs.has(state.blob)
+  return { state, bytes: isRead ? deps.blobs.read(state.blob) : null }
+}
