@@ -1,4 +1,4 @@
-import { DomainError, type ErrorBody } from '@turnback/core'
+import { DomainError, type ErrorBody, type ErrorCode } from '@turnback/core'
 import { problemSchema, type Route, type RouteInput, type RouteResult } from '@turnback/core/api'
 import type { Clock } from '#ports.ts'
 import { type HttpAnswer, type HttpRequest, type HttpSender, makeHttpSender, unreachable } from './http.ts'
@@ -145,12 +145,27 @@ function errorOf(url: URL, answer: HttpAnswer): DomainError {
   const body: ErrorBody = { code: problem.data.code, message: problem.data.detail, details }
   const known = DomainError.fromJSON(body)
   if (known !== null) return known
-  const fallback = answer.status >= 500 ? 'INTERNAL' : 'VALIDATION_FAILED'
   return new DomainError(
-    fallback,
+    codeOf(answer.status),
     { ...details, serverCode: problem.data.code },
     { message: problem.data.detail },
   )
+}
+
+/** For a code of another version: what its number says, and nothing that would condemn what was sent. */
+function codeOf(status: number): ErrorCode {
+  switch (status) {
+    case 401:
+      return 'UNAUTHENTICATED'
+    case 413:
+      return 'PAYLOAD_TOO_LARGE'
+    case 429:
+      return 'RATE_LIMITED'
+    case 503:
+      return 'STORAGE_UNAVAILABLE'
+    default:
+      return 'INTERNAL'
+  }
 }
 
 /** What a proxy in between says. It takes no turn's fault for granted, but for the one that names the size. */

@@ -19,9 +19,6 @@ export function judgeTrouble(error: DomainError): Trouble {
     case 'BLOB_MISSING':
     case 'TURN_CONFLICT':
       return 'set-aside'
-    // A request whose own signature is refused says nothing of the turn in it.
-    case 'SIGNATURE_INVALID':
-      return error.details.status === 401 ? 'later' : 'set-aside'
     case 'INTERNAL':
     case 'PACK_INVALID':
       return 'count'

@@ -46,18 +46,24 @@ async function putEnvelope(parts: PushParts, item: OutboxItem, zstd: Uint8Array)
   if (zstd.length > limits.envelopeCompressedBytes) {
     throw new DomainError('PAYLOAD_TOO_LARGE', { bytes: zstd.length, limit: limits.envelopeCompressedBytes })
   }
-  const answer = await parts.caller.call(
-    routes.putTurn,
-    { params: { turn: item.turn }, bytes: [zstd] },
-    callOptions(parts.signal),
-  )
-  if (answer.turn !== item.turn || answer.seq !== item.seq) {
-    throw new DomainError(
-      'INTERNAL',
-      { turn: item.turn },
-      { message: 'The service answered for another turn than was sent.' },
-    )
+  try {
+    const input = { params: { turn: item.turn }, bytes: [zstd] }
+    const answer = await parts.caller.call(routes.putTurn, input, callOptions(parts.signal))
+    if (answer.turn === item.turn && answer.seq === item.seq) return
+  } catch (error) {
+    throw await nameSignatureFault(parts, item, error)
   }
+  const message = 'The service answered for another turn than was sent.'
+  throw new DomainError('INTERNAL', { turn: item.turn }, { message })
+}
+
+/** Requests and envelopes are signed, and both can be refused for it: one more request tells which of them was. */
+async function nameSignatureFault(parts: PushParts, item: OutboxItem, error: unknown): Promise<unknown> {
+  if (!(error instanceof DomainError) || error.code !== 'SIGNATURE_INVALID') return error
+  const input = { params: { workspace: item.workspace }, body: { ids: [] } }
+  await parts.caller.call(routes.findMissingBlobs, input, callOptions(parts.signal))
+  const message = 'The service does not take the signature under this turn.'
+  return new DomainError('MANIFEST_INVALID', { turn: item.turn }, { message, cause: error })
 }
 
 async function sendBlobs(parts: PushParts, workspace: WorkspaceId, ids: readonly BlobId[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { DomainError, type TurnId, type WorkspaceId } from '@turnback/core'
 import { routes } from '@turnback/core/api'
-import type { Clock, OutboxItem, Workspace } from '#ports.ts'
+import { z } from 'zod'
+import type { Clock, Log, OutboxItem, Workspace } from '#ports.ts'
 import { sendReport } from './push-reports.ts'
 import { asDomainError, judgeTrouble, stopsEverything } from './push-trouble.ts'
 import { callOptions, type PushParts, sendStub, sendTurn } from './push-turn.ts'
@@ -28,8 +29,16 @@ export interface PusherParts extends Omit<PushParts, 'signal'> {
   note(event: string, facts?: Readonly<Record<string, unknown>>): void
 }
 
-/** Fact: what kept the last run from sending everything, as JSON `{code, message, at}`. */
-export const LAST_ERROR_KEY = 'sync.lastError'
+/** Fact: what kept the last run from sending everything. */
+const LAST_ERROR_KEY = 'sync.lastError'
+const lastErrorSchema = z.object({ code: z.string(), message: z.string(), at: z.string() })
+export type LastError = z.infer<typeof lastErrorSchema>
+
+/** What kept the last run from sending everything, and since when; null when nothing did. */
+export function findLastError(log: Log): LastError | null {
+  const fact = log.findFact(LAST_ERROR_KEY)
+  return fact === null ? null : lastErrorSchema.parse(JSON.parse(fact))
+}
 
 const ITEMS_AT_ONCE = 200
 /** A turn at which the service failed this often is set aside, so that it cannot stop all that follow. */
@@ -57,12 +66,18 @@ export class Pusher {
     const tally: Tally = { pushed: 0, reports: 0, setAside: [] }
     const error = await this.#pushAll(tally, signal)
     if (error !== null) note('push-stopped', { code: error.code, message: error.message })
-    if (signal?.aborted !== true) {
-      const fact =
-        error === null ? null : JSON.stringify({ code: error.code, message: error.message, at: this.#now() })
-      log.putFact(LAST_ERROR_KEY, fact)
-    }
+    if (signal?.aborted !== true) this.#keepError(error)
     return { ...tally, unpushed: log.countOutbox().unpushed, error }
+  }
+
+  /** Written only when it is another one: whoever watches the store would take it for news. */
+  #keepError(error: DomainError | null): void {
+    const { log } = this.#parts
+    const before = findLastError(log)
+    if (before?.code === error?.code && before?.message === error?.message) return
+    const fact =
+      error === null ? null : JSON.stringify({ code: error.code, message: error.message, at: this.#now() })
+    log.putFact(LAST_ERROR_KEY, fact)
   }
 
   async #pushAll(tally: Tally, signal?: AbortSignal): Promise<DomainError | null> {
