@@ -1,0 +1,120 @@
+import { ABSENT, type FileState, type PlanStep, type State } from '@turnback/core'
+import { describe, expect, test } from 'vitest'
+import type { Present, StepOutcome, TreeWriter } from '#ports.ts'
+import { carryOut, passesThroughNothing, withoutSetId } from './carry-out.ts'
+
+const file = (digit: string, mode = 0o644): FileState => ({
+  kind: 'file',
+  blob: `p${digit.repeat(64)}`,
+  sizeBytes: 1,
+  mode,
+})
+const DIR: State = { kind: 'dir', mode: 0o755 }
+const NO_EFFECT = { popped: [], putBack: [], pushed: null }
+
+function step(path: string, over: Partial<PlanStep> = {}): PlanStep {
+  return {
+    path,
+    from: file('a'),
+    to: file('b'),
+    phase: 'create',
+    list: 'restored',
+    effect: NO_EFFECT,
+    ...over,
+  }
+}
+
+/** A disk that answers as the test says: only what comes of steps is looked at here. */
+function writerWith(answers: {
+  holds?: (path: string) => boolean
+  look?: Present
+  synced?: string[]
+}): TreeWriter {
+  return {
+    look: () => answers.look ?? { kind: 'file', sizeBytes: 1, mode: 0o644 },
+    holds: (path) => answers.holds?.(path) ?? true,
+    narrowFolders: () => [],
+    apply: () => ({ ok: true }),
+    sync: (folders) => answers.synced?.push(...folders),
+    settle: () => {},
+  }
+}
+
+const OK: StepOutcome = { ok: true }
+
+describe('carryOut', () => {
+  test('counts as done only what reads back as wanted', () => {
+    const writer = writerWith({ holds: (path) => path !== 'b' })
+    const { done, outcomes } = carryOut(writer, [step('a'), step('b')], () => OK)
+    expect(done.map((item) => item.path)).toEqual(['a'])
+    expect(outcomes.failed).toMatchObject([{ path: 'b', code: 'NOT_AS_WRITTEN' }])
+  })
+
+  test('one bad path keeps none of the others back, and each says why', () => {
+    const outcomes: Record<string, StepOutcome> = {
+      a: { ok: false, why: 'error', code: 'EACCES', reason: 'EACCES: permission denied, open' },
+      b: { ok: false, why: 'changed' },
+      c: { ok: false, why: 'blocked', by: 'link' },
+      d: { ok: false, why: 'blocked', by: 'missing' },
+      e: { ok: false, why: 'not-empty' },
+      f: { ok: false, why: 'missing-blob' },
+    }
+    const steps = [...'abcdefg'].map((path) => step(path))
+    const carried = carryOut(writerWith({}), steps, ({ path }) => outcomes[path] ?? OK)
+    expect(carried.done.map((item) => item.path)).toEqual(['g'])
+    expect(carried.outcomes).toEqual({
+      failed: [{ path: 'a', code: 'EACCES', reason: 'EACCES: permission denied, open' }],
+      kept: [
+        { path: 'b', reason: 'changed-after-turn' },
+        { path: 'c', reason: 'outside-workspace' },
+        { path: 'd', reason: 'blocked-by-parent' },
+        { path: 'e', reason: 'directory-not-empty' },
+        { path: 'f', reason: 'missing-blob' },
+      ],
+      keptDirectories: [],
+    })
+  })
+
+  test('another kind under the name is said so', () => {
+    const writer = writerWith({ look: { kind: 'symlink', target: '/etc/passwd' } })
+    const { outcomes } = carryOut(writer, [step('a')], () => ({ ok: false, why: 'changed' }))
+    expect(outcomes.kept).toEqual([{ path: 'a', reason: 'type-changed' }])
+  })
+
+  test('directories that stay have their own list', () => {
+    const gone = step('d', { from: DIR, to: ABSENT, phase: 'rmdir', list: 'directories.deleted' })
+    const { outcomes } = carryOut(writerWith({}), [gone], () => ({ ok: false, why: 'not-empty' }))
+    expect(outcomes).toEqual({ failed: [], kept: [], keptDirectories: ['d'] })
+  })
+
+  test('the folders of what was done are made durable before anything is read back', () => {
+    const synced: string[] = []
+    const writer = writerWith({ synced, holds: () => synced.length === 2 })
+    const { done } = carryOut(writer, [step('a'), step('x/y/b')], () => OK)
+    expect([synced, done.length]).toEqual([['', 'x/y'], 2])
+  })
+})
+
+test('set-id bits are not asked for, and what is written instead is pushed', () => {
+  const plain = step('a')
+  expect(withoutSetId(plain)).toBe(plain)
+  const wanted = file('b', 0o4755)
+  const written = file('b', 0o755)
+  expect(withoutSetId(step('a', { to: wanted }))).toMatchObject({
+    to: written,
+    effect: { pushed: { before: wanted, after: written } },
+  })
+})
+
+test('only a change between a directory and something else has a moment without anything', () => {
+  const link: State = { kind: 'symlink', target: 'x' }
+  const cases: [State, State, boolean][] = [
+    [file('a'), DIR, true],
+    [DIR, link, true],
+    [file('a'), link, false],
+    [ABSENT, DIR, false],
+    [DIR, ABSENT, false],
+    [DIR, DIR, false],
+  ]
+  for (const [from, to, answer] of cases) expect(passesThroughNothing({ from, to })).toBe(answer)
+})
