@@ -1,0 +1,24 @@
+import { mutationOptions, queryOptions } from '@tanstack/react-query'
+import type { ProjectId } from '@turnback/core'
+import { routes } from '@turnback/core/api'
+import { callApi } from '#lib/api.ts'
+
+/** Nobody has more projects than one page; a chooser over more would need a search. */
+const LIMIT = 200
+
+export const projectsQuery = () =>
+  queryOptions({
+    queryKey: [routes.listProjects.path],
+    queryFn: ({ signal }) => callApi(routes.listProjects, { query: { limit: LIMIT } }, { signal }),
+  })
+
+export const projectQuery = (project: ProjectId) =>
+  queryOptions({
+    queryKey: [routes.getProject.path, { project }],
+    queryFn: ({ signal }) => callApi(routes.getProject, { params: { project } }, { signal }),
+  })
+
+export const createProjectMutation = () =>
+  mutationOptions({
+    mutationFn: (name: string) => callApi(routes.createProject, { body: { name } }),
+  })

@@ -1,0 +1,64 @@
+'use client'
+
+import type { TurnSummary } from '@turnback/core/api'
+import { RotateCcw } from 'lucide-react'
+import { Button } from '#ui/button.tsx'
+import { OnlineDot } from '#ui/online-dot.tsx'
+import { makeVisible } from '#ui/visible.ts'
+import type { RestoreAsk } from './restore-queries.ts'
+
+/** The name of the main action: what "back" means for this kind of turn. */
+export function actionOf(kind: TurnSummary['kind']): string {
+  if (kind === 'checkpoint') return 'Return to this checkpoint'
+  if (kind === 'restore') return 'Undo this rewind'
+  return 'Rewind to before this turn'
+}
+
+/** Stays in sight at the foot of a turn: where a rewind would happen, and the tap that does it. */
+export function RewindBar({ turn, onAsk }: { turn: TurnSummary; onAsk: (ask: RestoreAsk) => void }) {
+  const base = { workspace: turn.workspace, turn: turn.turn }
+  const canRestore = turn.kind !== 'outside'
+  return (
+    <aside
+      aria-label="Rewind"
+      className="sticky bottom-0 z-20 -mx-3 mt-4 border-t border-line bg-surface/95 px-3 pt-2 pb-[max(0.5rem,env(safe-area-inset-bottom))] backdrop-blur sm:bottom-4 sm:mx-auto sm:max-w-3xl sm:rounded-xl sm:border sm:px-3 sm:py-2 sm:shadow-pop"
+    >
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5 sm:flex-nowrap">
+        <p className="flex min-w-0 flex-1 basis-full items-center gap-2 text-xs text-muted sm:basis-0">
+          <OnlineDot isOnline={turn.machineOnline} />
+          <span className="min-w-0 truncate">{stateText(turn)}</span>
+        </p>
+        <Button
+          size="large"
+          className="touch:px-3"
+          disabled={!canRestore}
+          onClick={() => onAsk({ ...base, mode: 'preview' })}
+        >
+          Preview first
+        </Button>
+        <Button
+          tone="primary"
+          size="large"
+          className="min-w-0 flex-1 sm:flex-none"
+          disabled={!canRestore}
+          title={canRestore ? undefined : 'Changes outside of turns cannot be rewound by themselves.'}
+          icon={<RotateCcw className="size-4 shrink-0" aria-hidden="true" />}
+          onClick={() => onAsk({ ...base, mode: 'run' })}
+        >
+          <span className="truncate">{actionOf(turn.kind)}</span>
+        </Button>
+      </div>
+    </aside>
+  )
+}
+
+function stateText(turn: TurnSummary): string {
+  if (turn.kind === 'outside') return 'Changes outside of turns cannot be rewound by themselves.'
+  const machine = makeVisible(turn.machineName)
+  const where = turn.machineOnline
+    ? `${machine} is online`
+    : `${machine} is offline; the request waits for it`
+  if (turn.undone === 'yes') return `Undone already. ${where}.`
+  if (turn.undone === 'partly') return `Partly undone already. ${where}.`
+  return `${where}.`
+}

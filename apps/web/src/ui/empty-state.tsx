@@ -1,0 +1,21 @@
+import type { ReactNode } from 'react'
+
+interface EmptyStateProps {
+  readonly icon: ReactNode
+  readonly title: string
+  readonly children?: ReactNode
+  readonly action?: ReactNode
+}
+
+export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
+  return (
+    <section className="mx-auto flex w-full max-w-xl flex-col items-center px-4 py-16 text-center">
+      <div className="mb-4 grid size-12 place-items-center rounded-xl border border-line bg-surface text-accent-text shadow-sm [&>svg]:size-6">
+        {icon}
+      </div>
+      <h2 className="text-base font-semibold text-balance">{title}</h2>
+      {children !== undefined && <div className="mt-1.5 w-full text-pretty text-muted">{children}</div>}
+      {action !== undefined && <div className="mt-6 w-full">{action}</div>}
+    </section>
+  )
+}
