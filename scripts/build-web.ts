@@ -3,7 +3,7 @@
  * times: a checkout of another branch and back, or a fresh clone with a restored cache, needs no new build.
  */
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Part, type PartOptions, startPart, tailOf } from './part.ts'
 import { step } from './progress.ts'
@@ -13,25 +13,40 @@ const web = join(root, 'apps/web')
 const stampFile = join(web, '.next/turnback-stamp')
 const logFile = join(root, 'node_modules/.cache/turnback/web-build.log')
 
+const OTHER_BUILD_TIMEOUT_MS = 300_000
+const OTHER_BUILD_POLL_MS = 1_000
+
+const build: PartOptions = {
+  name: 'web build',
+  command: [process.execPath, join(web, 'node_modules/next/dist/bin/next'), 'build'],
+  cwd: web,
+  env: { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
+  logFile,
+  endsByItself: true,
+}
+
 /** True when the build belongs to the sources as they are now. */
 export function isWebBuilt(): boolean {
   return existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stampOfSources()
 }
 
-/** Builds. @throws when the build fails, with the end of what it said */
+/** Builds, after another build of this checkout that is running already. @throws with the end of what it said */
 export async function buildWeb(start: (options: PartOptions) => Part = startPart): Promise<void> {
-  const stamp = stampOfSources()
-  const part = start({
-    name: 'web build',
-    command: [process.execPath, join(web, 'node_modules/next/dist/bin/next'), 'build'],
-    cwd: web,
-    env: { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
-    logFile,
-    endsByItself: true,
-  })
-  const way = await part.ended
-  if (way !== 'exit 0') throw new Error(`The web pages could not be built (${way}):\n${tailOf(logFile)}`)
-  writeFileSync(stampFile, stamp)
+  const deadline = Date.now() + OTHER_BUILD_TIMEOUT_MS
+  for (;;) {
+    const stamp = stampOfSources()
+    rmSync(logFile, { force: true })
+    const way = await start(build).ended
+    if (way === 'exit 0') {
+      writeFileSync(stampFile, stamp)
+      return
+    }
+    const said = tailOf(logFile)
+    if (!said.includes('Another next build') || Date.now() > deadline)
+      throw new Error(`The web pages could not be built (${way}):\n${said}`)
+    await new Promise((go) => setTimeout(go, OTHER_BUILD_POLL_MS))
+    if (isWebBuilt()) return
+  }
 }
 
 function stampOfSources(): string {
