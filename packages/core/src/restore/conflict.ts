@@ -5,7 +5,7 @@ import type { Stack } from '#history/stack.ts'
 import { isWork } from '#history/turn-facts.ts'
 import { differOnlyInLineEnds } from '#text/binary.ts'
 import { equalStates, type State } from '#tree/state.ts'
-import { type Decision, isSameBlob, NO_EFFECT, type PlanContent, refOf, topState } from './decision.ts'
+import { type Decision, isSameBlob, NO_EFFECT, type PlanContent, refOf } from './decision.ts'
 import { mergeStates } from './merge-states.ts'
 import type { AlsoUndone, KeptPath, KeptReason } from './report.ts'
 
@@ -22,14 +22,17 @@ interface Cut {
   /** From the oldest change in scope up to the top: what a restore takes off. */
   readonly span: readonly Change[]
   readonly wanted: State
+  readonly present: State
 }
 
 /**
  * Decides what a restore does with one path, by its stack of live changes alone (contract rule 5).
+ * @param present the path in the tree that the capture saw; the top of the stack, unless a scan could not see it
  * @returns null when no live change of the path is in scope
  */
 export function decidePath(
   stack: Stack,
+  present: State,
   scope: ResolvedScope,
   onConflict: ConflictChoice,
   content: PlanContent,
@@ -38,14 +41,18 @@ export function decidePath(
   const [oldest, newest, top] = [mine[0], mine.at(-1), stack.at(-1)]
   if (oldest === undefined || newest === undefined || top === undefined) return null
   const span = stack.slice(stack.indexOf(oldest))
-  const cut: Cut = { stack, scope, content, mine, oldest, newest, top, span, wanted: oldest.before }
-  if (equalStates(top.after, cut.wanted)) {
+  const cut: Cut = { stack, scope, content, mine, oldest, newest, top, span, wanted: oldest.before, present }
+  if (cut.wanted.kind === 'skipped') {
+    return { act: 'skip', path: top.path, from: present, reason: cut.wanted.reason }
+  }
+  if (present.kind !== 'skipped' && !equalStates(top.after, present)) {
+    // The way from the top to what is there now was hidden from every scan.
+    return keep(cut, { path: top.path, reason: 'unknown-writer' }, true)
+  }
+  if (equalStates(present, cut.wanted)) {
     return top === newest ? settle(cut, span) : settle(cut, [])
   }
-  if (cut.wanted.kind === 'skipped') {
-    return { act: 'skip', path: top.path, from: top.after, reason: cut.wanted.reason }
-  }
-  if (top.after.kind === 'skipped') return keep(cut, { path: top.path, reason: 'not-captured' }, false)
+  if (present.kind === 'skipped') return keep(cut, { path: top.path, reason: 'not-captured' }, false)
   if (top === newest) return decideOwnTop(cut)
   // One turn out of the middle: what came later is kept by merging, unless it is to be saved aside.
   if (scope.scope === 'turn' && onConflict !== 'save') return decideMerge(cut)
@@ -164,7 +171,7 @@ export function keptBecauseOf(change: Change, reason: KeptReason): KeptPath {
 }
 
 function keep(cut: Cut, kept: KeptPath, isConflict: boolean): Decision {
-  return { act: 'keep', path: cut.top.path, from: topState(cut.stack), wanted: cut.wanted, kept, isConflict }
+  return { act: 'keep', path: cut.top.path, from: cut.present, wanted: cut.wanted, kept, isConflict }
 }
 
 type Pushed = { readonly before: State; readonly after: State } | null
@@ -174,7 +181,7 @@ function settle(cut: Cut, popped: readonly Change[], pushed: Pushed = null, undo
   return {
     act: 'settle',
     path: cut.top.path,
-    from: cut.top.after,
+    from: cut.present,
     effect,
     alsoUndoes: alsoUndone(cut, undone),
   }
@@ -191,7 +198,7 @@ function write(
   return {
     act: 'write',
     path: cut.top.path,
-    from: cut.top.after,
+    from: cut.present,
     to,
     isMerge: false,
     effect: { popped: popped.map(refOf), putBack: [], pushed },

@@ -1,10 +1,9 @@
 import type { BlobId } from '#blob/blob-id.ts'
 import type { Change } from '#history/change.ts'
-import type { Stack } from '#history/stack.ts'
 import type { ChangeRef } from '#manifest/manifest.ts'
 import type { RelPath } from '#path/rel-path.ts'
 import type { Digest } from '#text/digest.ts'
-import { ABSENT, type SkipReason, type State } from '#tree/state.ts'
+import type { SkipReason, State } from '#tree/state.ts'
 import type { AlsoUndone, KeptPath } from './report.ts'
 import type { StackEffect } from './restore-plan.ts'
 
@@ -64,11 +63,6 @@ export const NO_EFFECT: StackEffect = { popped: [], putBack: [], pushed: null }
 
 export function refOf(change: Change): ChangeRef {
   return { path: change.path, turn: change.turn, scan: change.scan }
-}
-
-/** The present state by the stack: after a capture, its top. */
-export function topState(stack: Stack): State {
-  return stack.at(-1)?.after ?? ABSENT
 }
 
 export function isSameBlob(a: State, b: State): boolean {

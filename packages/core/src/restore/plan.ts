@@ -10,14 +10,13 @@ import type { TurnId } from '#ids.ts'
 import type { Scope } from '#manifest/manifest.ts'
 import { isWithin, nameOf, type RelPath } from '#path/rel-path.ts'
 import { findPathFault, isGitDisguise } from '#path/validate.ts'
-import { nothingToRecord } from '#tree/state.ts'
-import type { Tree } from '#tree/tree.ts'
+import { stateIn, type Tree } from '#tree/tree.ts'
 import { assemblePlan } from './assemble.ts'
 import { decidePath } from './conflict.ts'
 import type { Decision, PlanContent } from './decision.ts'
 import { decideHunks } from './hunk-decision.ts'
 import type { RestorePlan } from './restore-plan.ts'
-import { fitTogether, keepInstead, keepNewRepositories, presentState } from './surroundings.ts'
+import { fitTogether, keepInstead, keepNewRepositories } from './surroundings.ts'
 import { decideTakeBack } from './take-back.ts'
 
 export interface PlanOptions {
@@ -87,12 +86,16 @@ function rememberNamed(content: PlanContent): PlanContent {
   }
 }
 
-function decideStacks(stacks: LiveStacks, scope: ResolvedScope, { request, content }: PlanInput): Decision[] {
+function decideStacks(
+  stacks: LiveStacks,
+  scope: ResolvedScope,
+  { request, tree, content }: PlanInput,
+): Decision[] {
   const decisions: Decision[] = []
   for (const [path, stack] of stacks) {
     // A new repository protects what is in it also when only a part of it was named.
     if (!isNamed(path, request.paths) && !isGitDisguise(nameOf(path))) continue
-    const decision = decidePath(stack, scope, request.onConflict, content)
+    const decision = decidePath(stack, stateIn(tree, path), scope, request.onConflict, content)
     if (decision !== null) decisions.push(decision)
   }
   return decisions
@@ -106,7 +109,7 @@ function decideAllHunks(
   const byPath = new Map<RelPath, string[]>()
   for (const { path, id } of hunks) byPath.set(path, [...(byPath.get(path) ?? []), id])
   return [...byPath].map(([path, ids]) =>
-    decideHunks(path, ids, target, input.changes, presentState(input.tree, path), input.content),
+    decideHunks(path, ids, target, input.changes, stateIn(input.tree, path), input.content),
   )
 }
 
@@ -127,7 +130,7 @@ function takeBack(input: PlanInput, now: LiveStacks): Decision[] {
     now,
     then: liveStacks(changes, input.events, event.scan),
     findChange: (path, scan) => known.get(`${scan} ${path}`) ?? null,
-    present: (path) => presentState(input.tree, path),
+    present: (path) => stateIn(input.tree, path),
     session: findSession(input, target),
   })
 }
@@ -149,10 +152,6 @@ function finish(decisions: readonly Decision[], input: PlanInput, stacks: LiveSt
   const safe = named.map((decision): Decision => {
     if (decision.act !== 'write') return decision
     if (findPathFault(decision.path, 'posix') !== null) return keepInstead(decision, 'outside-workspace')
-    const present = presentState(tree, decision.path)
-    if (present.kind === 'skipped') return keepInstead(decision, 'not-captured')
-    // The capture that came before has recorded every difference it saw, so this one came from nowhere.
-    if (!nothingToRecord(decision.from, present)) return keepInstead(decision, 'unknown-writer')
     if (decision.to.kind === 'file' && !content.hasBlob(decision.to.blob))
       return keepInstead(decision, 'missing-blob')
     return decision

@@ -2,22 +2,11 @@ import type { LiveStacks, Stack } from '#history/stack.ts'
 import { nameOf, parentOf, type RelPath } from '#path/rel-path.ts'
 import { isGitDisguise } from '#path/validate.ts'
 import { ABSENT, type DirState, type State } from '#tree/state.ts'
-import type { Tree } from '#tree/tree.ts'
+import { stateIn, type Tree } from '#tree/tree.ts'
 import type { Decision, Keep, Write } from './decision.ts'
 import type { KeptReason } from './report.ts'
 
 const FALLBACK_DIRECTORY_MODE = 0o755
-
-/** What a path is now. A path below something skipped is unknown, which is not the same as absent. */
-export function presentState(tree: Tree, path: RelPath): State {
-  const state = tree.get(path)
-  if (state !== undefined) return state
-  for (let folder = parentOf(path); folder !== ''; folder = parentOf(folder)) {
-    const above = tree.get(folder)
-    if (above?.kind === 'skipped') return { kind: 'skipped', reason: above.reason }
-  }
-  return ABSENT
-}
 
 /**
  * Keeps whole every directory in which the undone work made a `.git`: the user may have work in that
@@ -131,7 +120,7 @@ function makeParents(writes: Map<RelPath, Write>, tree: Tree, stacks: LiveStacks
   const parents = new Map<RelPath, Write>()
   const blocked: Keep[] = []
   const stateAfter = (path: RelPath): State =>
-    (parents.get(path) ?? writes.get(path))?.to ?? presentState(tree, path)
+    (parents.get(path) ?? writes.get(path))?.to ?? stateIn(tree, path)
   const creations = [...writes.values()].filter((write) => write.to.kind !== 'absent')
   for (const write of creations.sort((a, b) => (a.path < b.path ? -1 : 1))) {
     const missing: RelPath[] = []

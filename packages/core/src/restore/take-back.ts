@@ -45,6 +45,15 @@ export function decideTakeBack(input: TakeBackInput): Decision[] {
     if (!isSameStack(now, then)) {
       const kept = whyKept(path, now, then, input.session)
       decisions.push({ act: 'keep', path, from, wanted, kept, isConflict: true })
+    } else if (from.kind !== 'skipped' && !equalStates(now.at(-1)?.after ?? from, from)) {
+      decisions.push({
+        act: 'keep',
+        path,
+        from,
+        wanted,
+        kept: { path, reason: 'unknown-writer' },
+        isConflict: true,
+      })
     } else decisions.push(decide(path, net, from, wanted))
   }
   return decisions

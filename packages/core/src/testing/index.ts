@@ -1,1 +1,5 @@
-export {}
+export * from './core-workspace.ts'
+export * from './history-ops.ts'
+export * from './history-oracle.ts'
+export * from './memory-tree.ts'
+export * from './random.ts'

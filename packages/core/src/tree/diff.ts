@@ -1,6 +1,6 @@
 import type { RelPath } from '#path/rel-path.ts'
 import { ABSENT, nothingToRecord, type State } from './state.ts'
-import type { Tree } from './tree.ts'
+import { hidesChildren, type Tree } from './tree.ts'
 
 /** One path's difference between two trees. */
 export interface TreeChange {
@@ -11,8 +11,8 @@ export interface TreeChange {
 
 /**
  * What a scan that saw `after` has to record against the scan before it, sorted by path. Directories are paths
- * like any other. A path missing from a tree is absent there, unless it lies below something skipped in that
- * tree: then nothing is known of it on that side, and the skipped directory's own change is all there is to say.
+ * like any other. A path missing from a tree is absent there, unless it lies below something skipped whole
+ * in that tree: then nothing is known of it on that side, and the skipped directory's own change is all there is to say.
  */
 export function diffTrees(before: Tree, after: Tree): TreeChange[] {
   const changes: TreeChange[] = []
@@ -28,10 +28,10 @@ export function diffTrees(before: Tree, after: Tree): TreeChange[] {
   return changes.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** Tells whether a path lies below something that a tree holds as skipped. */
+/** Tells whether a path lies below something that a tree holds as skipped whole. */
 function hiddenBelow(tree: Tree): (path: RelPath) => boolean {
   const skipped = new Set<RelPath>()
-  for (const [path, state] of tree) if (state.kind === 'skipped') skipped.add(path)
+  for (const [path, state] of tree) if (hidesChildren(state)) skipped.add(path)
   if (skipped.size === 0) return () => false
   return (path) => {
     for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {

@@ -1,0 +1,80 @@
+import type { ConflictChoice } from '#command/messages.ts'
+import type { Scope } from '#manifest/manifest.ts'
+import type { RelPath } from '#path/rel-path.ts'
+import type { Edit } from './memory-tree.ts'
+import { SeededRandom } from './random.ts'
+
+/** One thing that happens in a workspace. Any list of them is a possible history, so lists can be cut down. */
+export type HistoryOp =
+  | { readonly op: 'begin'; readonly session: number }
+  | { readonly op: 'end'; readonly session: number }
+  /** An edit; `tool` is the session whose tool event names the path, if its turn is open. */
+  | { readonly op: 'edit'; readonly edit: Edit; readonly tool: number | null }
+  | { readonly op: 'checkpoint'; readonly paths: readonly RelPath[] | null }
+  | { readonly op: 'undo'; readonly session: number | null; readonly onConflict: ConflictChoice }
+  | { readonly op: 'redo' }
+  | RestoreOp
+
+export interface RestoreOp {
+  readonly op: 'restore'
+  /** Which of the turns so far, counted from the newest. */
+  readonly back: number
+  readonly scope: Scope
+  readonly exact: boolean
+  readonly onConflict: ConflictChoice
+  readonly paths: readonly RelPath[] | null
+}
+
+const FILES = ['a', 'b', 'd/x', 'd/y', 'd/e/z', 'a/q', 'n'] as const
+const FOLDERS = ['d', 'd/e', 'a', 'n'] as const
+const MODES = [0o644, 0o755, 0o600] as const
+
+/** A random history: sessions whose turns overlap, edits by agents and people, restores of every kind. */
+export function randomHistory(seed: number): HistoryOp[] {
+  const random = new SeededRandom(seed)
+  const length = 6 + random.below(26)
+  return Array.from({ length }, () => randomOp(random))
+}
+
+function randomOp(random: SeededRandom): HistoryOp {
+  const dice = random.below(100)
+  if (dice < 14) return { op: 'begin', session: random.below(2) }
+  if (dice < 26) return { op: 'end', session: random.below(2) }
+  if (dice < 68)
+    return { op: 'edit', edit: randomEdit(random), tool: random.chance(50) ? random.below(2) : null }
+  if (dice < 71) return { op: 'checkpoint', paths: random.chance(30) ? [random.pick(FILES)] : null }
+  if (dice < 79) {
+    return {
+      op: 'undo',
+      session: random.chance(25) ? random.below(2) : null,
+      onConflict: randomChoice(random),
+    }
+  }
+  if (dice < 86) return { op: 'redo' }
+  return {
+    op: 'restore',
+    back: random.below(8),
+    scope: random.pick(['turn', 'turn', 'from-turn', 'from-turn', 'session', 'all-sessions']),
+    exact: random.chance(15),
+    onConflict: randomChoice(random),
+    paths: random.chance(25) ? [random.chance(50) ? random.pick(FILES) : random.pick(FOLDERS)] : null,
+  }
+}
+
+function randomChoice(random: SeededRandom): ConflictChoice {
+  return random.pick(['keep', 'keep', 'keep', 'save', 'merge', 'merge', 'fail'])
+}
+
+function randomEdit(random: SeededRandom): Edit {
+  const dice = random.below(100)
+  const path = random.pick(FILES)
+  if (dice < 58) return { do: 'write', path, line: random.below(6), value: random.below(4) }
+  if (dice < 74) return { do: 'remove', path: random.chance(75) ? path : random.pick(FOLDERS) }
+  if (dice < 84)
+    return { do: 'chmod', path: random.chance(80) ? path : random.pick(FOLDERS), mode: random.pick(MODES) }
+  if (dice < 88) return { do: 'link', path, target: random.pick(['b', 'elsewhere']) }
+  if (dice < 94) return { do: 'mkdir', path: random.pick(FOLDERS) }
+  if (dice < 96) return { do: 'grow', path }
+  if (dice < 98) return { do: 'exclude', path: random.pick(FOLDERS) }
+  return { do: 'git-init', path: random.pick(FOLDERS) }
+}
