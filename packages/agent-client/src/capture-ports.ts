@@ -1,4 +1,5 @@
 import type {
+  BlobId,
   Change,
   EndReason,
   RelPath,
@@ -97,6 +98,7 @@ export interface NewTurn {
 
 /** What a turn's manifest needs and {@link TurnRow} does not say. */
 export interface TurnFacts {
+  readonly lateEnd: boolean
   readonly agentVersion: string | null
   readonly operation: string | null
   readonly lateStart: boolean
@@ -135,6 +137,10 @@ export interface CaptureLog {
   setProject(workspace: WorkspaceId, project: string): void
   loadKnown(workspace: WorkspaceId): KnownTree
   saveKnown(workspace: WorkspaceId, folders: ReadonlyMap<RelPath, KnownFolder | null>): void
+  /** Files in the known tree, and all that it holds without their bytes. */
+  summariseKnown(workspace: WorkspaceId): { readonly files: number; readonly skipped: readonly SkippedPath[] }
+  /** Gives bytes of the known tree another name, per path: plain ones that turned out to be secret. */
+  renameKnown(workspace: WorkspaceId, names: ReadonlyMap<RelPath, ReadonlyMap<BlobId, BlobId>>): void
   listSealedPaths(workspace: WorkspaceId): Set<RelPath>
   addSealedPaths(workspace: WorkspaceId, paths: readonly RelPath[]): void
 
@@ -145,13 +151,15 @@ export interface CaptureLog {
   insertTurn(turn: NewTurn): number
   getFacts(turn: TurnId): TurnFacts
   closeTurn(closed: ClosedTurn): void
-  setLabel(turn: TurnId, label: string | null): void
   insertEvent(event: ToolEvent): void
   /** Changes that this turn made, or that it shares with others. */
   listChangesOf(turn: TurnRow): Change[]
   insertChanges(workspace: WorkspaceId, changes: readonly NewChange[]): void
   /** Writes other states over those of one change: only for bytes that turned out to be secret. */
   replaceStates(workspace: WorkspaceId, path: RelPath, scan: number, before: State, after: State): void
+  /** Closed turns that have no signed manifest yet, oldest first. */
+  listUnsigned(workspace: WorkspaceId): TurnRow[]
+  isSigned(turn: TurnId): boolean
   /** Turns of the workspace that were open at a time between the two scans. */
   listOverlaps(turn: TurnRow): TurnId[]
 
@@ -169,11 +177,11 @@ export interface CaptureLog {
   insertReport(workspace: WorkspaceId, report: RestoreReport, madeAt: string): void
 }
 
-/** Finds secrets in texts. Loading it is slow, so only the end of a turn does. */
+/** Finds what looks like keys and passwords in texts. Loading it is slow, so a turn's begin does without. */
 export interface SecretFinder {
-  /** True when the text holds something that looks like a key or a password. */
-  find(texts: readonly { readonly name: string; readonly text: string }[]): Promise<readonly boolean[]>
-  /** The text with everything that looks like a secret written over. */
+  /** Which of the texts hold something that looks like a secret. */
+  find(texts: readonly string[]): Promise<readonly boolean[]>
+  /** The text with everything that looks like a secret written over. Quick for texts that can hold none. */
   mask(text: string): Promise<string>
 }
 

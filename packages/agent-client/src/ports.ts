@@ -295,6 +295,11 @@ export interface Capture {
    * tree (so that the next scan takes nothing of it for anybody's), and the end of the journal.
    */
   recordRestore(lease: Lease, workspace: Workspace, record: RestoreRecord): TurnRow
+  /**
+   * Signs what was closed and could not be signed at once (`begin` does not wait for the search for secrets).
+   * Called before manifests are read or sent. Takes the lease when there is something to do.
+   */
+  settle(workspace: Workspace): Promise<void>
   /** A report of a restore that made no turn (`refused`, `failed` or an empty undo): kept for the service. */
   recordReport(workspace: Workspace, report: RestoreReport): void
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { constants, zstdCompressSync } from 'node:zlib'
 import {
+  type BlobId,
   type Change,
   invariant,
   type RelPath,
@@ -21,8 +22,8 @@ import type {
 } from '#capture-ports.ts'
 import type { ToolEvent, TurnRow, Workspace } from '#ports.ts'
 import type { Database } from './database.ts'
-import { loadKnown, saveKnown } from './known-tree.ts'
-import { toChange } from './log-rows.ts'
+import { loadKnown, renameKnown, saveKnown, summariseKnown } from './known-tree.ts'
+import { toChange, toTurnRow } from './log-rows.ts'
 import { id, integer, text, textOrNull } from './rows.ts'
 
 const ZSTD_LEVEL = 3
@@ -67,6 +68,14 @@ export class SqliteCaptureLog implements CaptureLog {
 
   saveKnown(workspace: WorkspaceId, folders: ReadonlyMap<RelPath, KnownFolder | null>): void {
     saveKnown(this.#db, workspace, folders)
+  }
+
+  summariseKnown(workspace: WorkspaceId) {
+    return summariseKnown(this.#db, workspace)
+  }
+
+  renameKnown(workspace: WorkspaceId, names: ReadonlyMap<RelPath, ReadonlyMap<BlobId, BlobId>>): void {
+    renameKnown(this.#db, workspace, names)
   }
 
   listSealedPaths(workspace: WorkspaceId): Set<RelPath> {
@@ -124,6 +133,7 @@ export class SqliteCaptureLog implements CaptureLog {
     const row = this.#db.get('SELECT * FROM turns WHERE id = ?', turn)
     invariant(row !== undefined, 'the turn is in the log')
     return {
+      lateEnd: row.late_end === 1,
       agentVersion: textOrNull(row, 'agent_version'),
       operation: textOrNull(row, 'operation'),
       lateStart: row.late_start === 1,
@@ -149,10 +159,6 @@ export class SqliteCaptureLog implements CaptureLog {
       closed.skipped,
       closed.turn,
     )
-  }
-
-  setLabel(turn: TurnId, label: string | null): void {
-    this.#db.run('UPDATE turns SET label = ? WHERE id = ?', label, turn)
   }
 
   insertEvent({ turn, atMs, type, tool, command, paths, nextScan }: ToolEvent): void {
@@ -211,6 +217,19 @@ export class SqliteCaptureLog implements CaptureLog {
       path,
       scan,
     )
+  }
+
+  listUnsigned(workspace: WorkspaceId): TurnRow[] {
+    const rows = this.#db.all(
+      `SELECT * FROM turns WHERE workspace = ? AND is_open = 0
+        AND NOT EXISTS (SELECT 1 FROM envelopes e WHERE e.turn = turns.id) ORDER BY number`,
+      workspace,
+    )
+    return rows.map(toTurnRow)
+  }
+
+  isSigned(turn: TurnId): boolean {
+    return this.#db.get('SELECT 1 FROM envelopes WHERE turn = ?', turn) !== undefined
   }
 
   listOverlaps(turn: TurnRow): TurnId[] {

@@ -1,4 +1,4 @@
-import type { BlobId, RelPath, SkipReason, State, Tree, WorkspaceId } from '@turnback/core'
+import { type BlobId, nameOf, parentOf, type RelPath, type SkippedPath, type SkipReason, type State, type Tree, type WorkspaceId } from '@turnback/core'
 import type { KnownEntry, KnownFolder, KnownTree } from '#capture-ports.ts'
 import type { Database } from './database.ts'
 import { text } from './rows.ts'
@@ -53,6 +53,47 @@ export function saveKnown(
       entries,
     )
   }
+}
+
+/** Files in the tree, and everything in it whose bytes were not captured. */
+export function summariseKnown(db: Database, workspace: WorkspaceId): { files: number; skipped: SkippedPath[] } {
+  const skipped: SkippedPath[] = []
+  let files = 0
+  for (const [folder, { entries, unlisted }] of loadKnown(db, workspace)) {
+    if (unlisted && folder !== '') skipped.push({ path: folder, reason: 'unreadable' })
+    for (const [name, { state, below }] of entries) {
+      if (state.kind === 'file') files++
+      if (state.kind !== 'skipped') continue
+      const sizeBytes = below?.sizeBytes ?? state.sizeBytes
+      skipped.push({
+        path: folder === '' ? name : `${folder}/${name}`,
+        reason: state.reason,
+        ...(sizeBytes === undefined ? {} : { sizeBytes }),
+        ...(below === undefined ? {} : { count: below.count }),
+      })
+    }
+  }
+  return { files, skipped }
+}
+
+export function renameKnown(
+  db: Database,
+  workspace: WorkspaceId,
+  names: ReadonlyMap<RelPath, ReadonlyMap<BlobId, BlobId>>,
+): void {
+  const known = new Map(loadKnown(db, workspace))
+  const changed = new Map<RelPath, KnownFolder>()
+  for (const [path, blobs] of names) {
+    const folder = known.get(parentOf(path))
+    const entry = folder?.entries.get(nameOf(path))
+    if (folder === undefined || entry?.state.kind !== 'file') continue
+    const to = blobs.get(entry.state.blob)
+    if (to === undefined) continue
+    const entries = new Map(folder.entries).set(nameOf(path), { ...entry, state: { ...entry.state, blob: to } })
+    known.set(parentOf(path), { ...folder, entries })
+    changed.set(parentOf(path), { ...folder, entries })
+  }
+  saveKnown(db, workspace, changed)
 }
 
 /** Absent entries are those that are not listed. */

@@ -1,0 +1,119 @@
+import { invariant, makeId, type RelPath, type TurnId } from '@turnback/core'
+import type { CaptureDeps, NewChange, Observation } from '#capture-ports.ts'
+import type { GitState, TurnRow, Workspace } from '#ports.ts'
+import { attribute, makeSuspect, type Owner } from './attribute.ts'
+import { countEntries, toEntries } from './entries.ts'
+
+export interface RecordedScan {
+  readonly scan: number
+  readonly outside: TurnId | null
+  readonly openTurns: readonly TurnRow[]
+}
+
+/**
+ * Writes one observation into the log: pushes each difference to whose it is, and remembers the tree. Inside a
+ * transaction.
+ * @param late open turns that are being closed by us and not by their agent
+ * @param expectedScan the scan's number when the known tree was read: nobody else may have looked meanwhile
+ */
+export function recordScan(
+  deps: CaptureDeps,
+  workspace: Workspace,
+  observation: Observation,
+  options: { readonly expectedScan: number; readonly late: ReadonlySet<TurnId>; readonly git: GitState },
+): RecordedScan {
+  const { captureLog, log } = deps
+  deps.blobs.flush()
+  const scan = captureLog.takeScan(workspace.id)
+  invariant(scan === options.expectedScan, 'the lease keeps others from looking at the same time')
+  const openTurns = log.listOpenTurns(workspace.id)
+  const suspects = openTurns.map((turn) =>
+    makeSuspect(turn, log.listToolEvents(turn.turn), scan, options.late.has(turn.turn)),
+  )
+  const owned = observation.differences.map((difference) => ({
+    difference,
+    owner: attribute(difference, suspects),
+  }))
+  const outside = owned.some(({ owner }) => owner.kind === 'outside')
+    ? openOutsideTurn(deps, workspace, scan, options.git)
+    : null
+  const changes = owned.map(({ difference, owner }): NewChange => {
+    const { path, before, after } = difference
+    return { path, scan, before, after, ...toColumns(owner, outside) }
+  })
+  captureLog.insertChanges(workspace.id, changes)
+  captureLog.saveKnown(workspace.id, observation.folders)
+  captureLog.addSealedPaths(workspace.id, observation.sealed)
+  if (outside !== null) closeOutsideTurn(deps, outside, scan, observation, options.git)
+  return { scan, outside, openTurns }
+}
+
+function toColumns(owner: Owner, outside: TurnId | null): Pick<NewChange, 'turn' | 'source' | 'sharedBy'> {
+  switch (owner.kind) {
+    case 'turn':
+      return { turn: owner.turn, source: owner.source, sharedBy: [] }
+    case 'shared': {
+      const first = owner.turns[0]
+      invariant(first !== undefined, 'a shared change has turns')
+      return { turn: first, source: 'shared', sharedBy: owner.turns }
+    }
+    case 'outside':
+      invariant(outside !== null, 'an outside change has its turn')
+      return { turn: outside, source: 'outside', sharedBy: [] }
+  }
+}
+
+function openOutsideTurn(deps: CaptureDeps, workspace: Workspace, scan: number, git: GitState): TurnId {
+  const now = deps.clock.nowMs()
+  const turn = makeId('t', now, deps.random(10))
+  deps.captureLog.insertTurn({
+    turn,
+    workspace: workspace.id,
+    kind: 'outside',
+    session: null,
+    key: null,
+    agent: null,
+    prompt: null,
+    label: null,
+    task: null,
+    startedAt: new Date(now).toISOString(),
+    headBefore: git.head,
+    branch: git.branch,
+    operation: git.operation,
+    // Its only scan is the one that finds it: it began with the scan before.
+    beginScan: scan - 1,
+    paths: null,
+    lateStart: false,
+    incomplete: null,
+    agentPid: null,
+  })
+  return turn
+}
+
+function closeOutsideTurn(
+  deps: CaptureDeps,
+  turn: TurnId,
+  scan: number,
+  observation: Observation,
+  git: GitState,
+): void {
+  const row = deps.log.findTurn(turn)
+  invariant(row !== null, 'the outside turn was just made')
+  deps.captureLog.closeTurn({
+    turn,
+    endedAt: row.startedAt,
+    endReason: null,
+    lateEnd: false,
+    headAfter: git.head,
+    lastMessage: null,
+    endScan: scan,
+    ...countEntries(toEntries(deps.captureLog.listChangesOf(row))),
+    skipped: observation.skipped.length,
+  })
+}
+
+/** Roots of other workspaces that lie below this one. */
+export function nestedRoots(deps: Pick<CaptureDeps, 'log'>, workspace: Workspace): Set<RelPath> {
+  const roots = deps.log.listWorkspaces().map(({ root }) => root)
+  return new Set(roots.filter((root) => root.startsWith(`${workspace.root}/`)))
+}

@@ -1,0 +1,114 @@
+import { type BlobId, type Change, isSealed, type RelPath, type State } from '@turnback/core'
+import type { CaptureDeps } from '#capture-ports.ts'
+import type { Workspace } from '#ports.ts'
+
+/** What one turn's end may spend on looking for secrets. What is not looked at by then is sealed. */
+const SEARCH_MS = 3000
+/** Texts are searched in groups of about this much. */
+const GROUP_BYTES = 1024 * 1024
+/** Texts above this are sealed without a look. */
+const LARGEST_TEXT = 4 * 1024 * 1024
+/** Bytes that are looked at to tell a text from other files, as git does. */
+const HEAD_BYTES = 8000
+
+/**
+ * Finds out which of a turn's paths hold secrets by their content, and stores those bytes again as sealed ones,
+ * before anything is signed. A path that was found once stays sealed.
+ * @returns the changes, with sealed ids where bytes turned out to be secret
+ */
+export async function sealSecrets(
+  deps: CaptureDeps,
+  workspace: Workspace,
+  changes: readonly Change[],
+): Promise<Change[]> {
+  const secret = await findSecretPaths(deps, workspace, changes)
+  if (secret.size === 0) return [...changes]
+  const sealed = changes.map((change) => (secret.has(change.path) ? sealChange(deps, workspace, change) : change))
+  deps.log.transact(() => {
+    deps.blobs.flush()
+    deps.captureLog.addSealedPaths(workspace.id, [...secret])
+    sealed.forEach(({ path, scan, before, after }, i) => {
+      if (sealed[i] !== changes[i]) deps.captureLog.replaceStates(workspace.id, path, scan, before, after)
+    })
+    deps.captureLog.renameKnown(workspace.id, renamed(changes, sealed))
+  })
+  return sealed
+}
+
+async function findSecretPaths(
+  deps: CaptureDeps,
+  workspace: Workspace,
+  changes: readonly Change[],
+): Promise<Set<RelPath>> {
+  const secret = new Set<RelPath>()
+  const pathsOf = new Map<BlobId, RelPath[]>()
+  for (const { path, before, after } of changes) {
+    const isKnown = deps.log.isSealedPath(workspace.id, path)
+    for (const state of [before, after]) {
+      if (state.kind !== 'file') continue
+      if (isKnown || isSealed(state.blob)) secret.add(path)
+      else pathsOf.set(state.blob, [...(pathsOf.get(state.blob) ?? []), path])
+    }
+  }
+  const until = deps.clock.nowMs() + SEARCH_MS
+  for (const group of groupTexts(deps, pathsOf.keys())) {
+    const isLate = deps.clock.nowMs() > until
+    const found = isLate ? group.map(() => true) : await deps.secrets.find(group.map(({ text }) => text ?? ''))
+    group.forEach(({ blob, text }, i) => {
+      if (text === null || found[i] === true) for (const path of pathsOf.get(blob) ?? []) secret.add(path)
+    })
+  }
+  return secret
+}
+
+interface Text {
+  readonly blob: BlobId
+  /** Null when it is too long to be looked at. */
+  readonly text: string | null
+}
+
+function* groupTexts(deps: CaptureDeps, blobs: Iterable<BlobId>): Generator<Text[]> {
+  let group: Text[] = []
+  let size = 0
+  for (const blob of blobs) {
+    const sizeBytes = deps.blobs.findSize(blob) ?? 0
+    if (sizeBytes === 0) continue
+    const bytes = deps.blobs.read(blob)
+    if (bytes.subarray(0, HEAD_BYTES).includes(0)) continue
+    const text = sizeBytes > LARGEST_TEXT ? null : new TextDecoder().decode(bytes)
+    group.push({ blob, text })
+    size += sizeBytes
+    if (size < GROUP_BYTES) continue
+    yield group
+    group = []
+    size = 0
+  }
+  if (group.length > 0) yield group
+}
+
+function sealChange(deps: CaptureDeps, workspace: Workspace, change: Change): Change {
+  const before = sealState(deps, workspace, change.before)
+  const after = sealState(deps, workspace, change.after)
+  return before === change.before && after === change.after ? change : { ...change, before, after }
+}
+
+function sealState(deps: CaptureDeps, workspace: Workspace, state: State): State {
+  if (state.kind !== 'file' || isSealed(state.blob)) return state
+  return { ...state, blob: deps.blobs.put(workspace.id, deps.blobs.read(state.blob), true) }
+}
+
+/** Per path, the plain names that were given up for sealed ones. */
+function renamed(before: readonly Change[], after: readonly Change[]): Map<RelPath, Map<BlobId, BlobId>> {
+  const all = new Map<RelPath, Map<BlobId, BlobId>>()
+  before.forEach((change, i) => {
+    const other = after[i]
+    if (other === undefined) return
+    const names = all.get(change.path) ?? new Map<BlobId, BlobId>()
+    for (const side of ['before', 'after'] as const) {
+      const [from, to] = [change[side], other[side]]
+      if (from.kind === 'file' && to.kind === 'file' && from.blob !== to.blob) names.set(from.blob, to.blob)
+    }
+    if (names.size > 0) all.set(change.path, names)
+  })
+  return all
+}

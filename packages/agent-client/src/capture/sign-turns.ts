@@ -1,0 +1,106 @@
+import {
+
+  type Entry,
+  invariant,
+  limits,
+  MANIFEST_FORMAT,
+  type RestoreDetail,
+  type SkippedPath,
+  type TurnManifest,
+} from '@turnback/core'
+import type { CaptureDeps } from '#capture-ports.ts'
+import type { TurnRow, Workspace } from '#ports.ts'
+import { toEntries } from './entries.ts'
+import { sealSecrets } from './seal-secrets.ts'
+
+/** Signs the manifests of closed turns that have none yet, oldest first. With the lease held. */
+export async function signClosedTurns(deps: CaptureDeps, workspace: Workspace): Promise<void> {
+  for (const turn of deps.captureLog.listUnsigned(workspace.id)) {
+    const changes = await sealSecrets(deps, workspace, deps.captureLog.listChangesOf(turn))
+    deps.log.transact(() => {
+      deps.blobs.flush()
+      if (!deps.captureLog.isSigned(turn.turn)) signTurn(deps, workspace, turn, toEntries(changes), null)
+    })
+  }
+}
+
+/** Makes, signs and chains one manifest. Inside a transaction. */
+export function signTurn(
+  deps: CaptureDeps,
+  workspace: Workspace,
+  turn: TurnRow,
+  entries: readonly Pick<Entry, keyof Entry>[],
+  restore: RestoreDetail | null,
+): void {
+  const { seq, prev } = deps.captureLog.peekChain(workspace.id)
+  const identity = deps.identity()
+  const manifest = makeManifest(deps, workspace, turn, entries, restore, { seq, prev, machine: identity.machine })
+  const envelope = identity.signEnvelope('turn', new TextEncoder().encode(JSON.stringify(manifest)))
+  deps.captureLog.insertEnvelope(turn.turn, workspace.id, seq, prev, envelope)
+}
+
+function makeManifest(
+  deps: CaptureDeps,
+  workspace: Workspace,
+  turn: TurnRow,
+  entries: readonly Entry[],
+  restore: RestoreDetail | null,
+  chain: Pick<TurnManifest, 'seq' | 'prev' | 'machine'>,
+): TurnManifest {
+  invariant(turn.endedAt !== null, 'only closed turns are signed')
+  const facts = deps.captureLog.getFacts(turn.turn)
+  const known = deps.captureLog.summariseKnown(workspace.id)
+  return {
+    format: MANIFEST_FORMAT,
+    turn: turn.turn,
+    kind: turn.kind,
+    number: turn.number,
+    ...chain,
+    workspace: workspace.id,
+    // The service knows projects by its own ids; which one a workspace belongs to is told at enrolment.
+    project: null,
+    session: cut(turn.session, limits.sessionCharacters),
+    agent: turn.agent === null ? null : { name: turn.agent, version: facts.agentVersion },
+    task: cut(turn.task, limits.labelCharacters),
+    label: cut(turn.label, limits.labelCharacters),
+    startedAt: turn.startedAt,
+    endedAt: turn.endedAt,
+    endReason: turn.endReason,
+    lateStart: facts.lateStart,
+    lateEnd: facts.lateEnd,
+    prompt: cut(turn.prompt, limits.promptCharacters),
+    lastMessage: cut(facts.lastMessage, limits.promptCharacters),
+    git: {
+      headBefore: turn.headBefore,
+      headAfter: turn.headAfter,
+      branch: turn.branch,
+      operation: facts.operation,
+    },
+    coverage: { complete: facts.incomplete === null, reason: facts.incomplete, files: known.files },
+    overlaps: turn.kind === 'agent' || turn.kind === 'task' ? deps.captureLog.listOverlaps(turn) : [],
+    ...(restore === null ? {} : { restore }),
+    entries: [...entries],
+    skipped: [...listSkipped(known.skipped, entries)],
+  }
+}
+
+/** What the tree holds and nobody captured, with what this turn found to be so. */
+function listSkipped(skipped: readonly SkippedPath[], entries: readonly Entry[]): SkippedPath[] {
+  const byPath = new Map(skipped.map((each) => [each.path, each]))
+  for (const { path, after } of entries) {
+    if (after.kind !== 'skipped' || byPath.has(path)) continue
+    byPath.set(path, {
+      path,
+      reason: after.reason,
+      ...(after.sizeBytes === undefined ? {} : { sizeBytes: after.sizeBytes }),
+    })
+  }
+  return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function cut(text: string | null, length: number): string | null {
+  if (text === null || text.length <= length) return text
+  // Not between the two halves of one character.
+  return text.slice(0, length).toWellFormed().replace(/\ufffd$/u, '')
+}
+

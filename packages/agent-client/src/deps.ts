@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+import { createCapture } from '#capture/capture.ts'
+import type { CaptureDeps } from '#capture-ports.ts'
+import { findHome, loadConfig, makeFolders } from '#config.ts'
+import { openIdentity } from '#crypto/identity.ts'
+import { readOrMakeKey } from '#crypto/key-file.ts'
+import { createSecretFinder } from '#crypto/secret-finder.ts'
+import type { Clock, Deps, MachineIdentity } from '#ports.ts'
+import { PackedBlobs } from '#store/blob-store.ts'
+import { SqliteCaptureLog } from '#store/capture-log.ts'
+import { Database } from '#store/database.ts'
+import { RowLeases } from '#store/leases.ts'
+import { SqliteLog } from '#store/log.ts'
+import { PackFolder } from '#store/pack-folder.ts'
+import { readGitState } from '#worktree/git-state.ts'
+import { createTreeLooker } from '#worktree/look-at-tree.ts'
+import { createWorkTree } from '#worktree/work-tree.ts'
+
+const STORE_KEY_BYTES = 32
+
+/** Everything wired together; with what only capture/ and `verify` use beside what ports.ts promises. */
+export interface ClientDeps extends Deps, CaptureDeps {
+  readonly packedBlobs: PackedBlobs
+  readonly packs: PackFolder
+}
+
+const systemClock: Clock = { nowMs: () => Date.now() }
+
+/** Opens the store and wires the client. @throws STORE_NEWER, STORE_CORRUPT, STORE_FULL */
+export function openDeps(env: Readonly<Record<string, string | undefined>>, clock: Clock = systemClock): ClientDeps {
+  const home = findHome(env)
+  makeFolders(home)
+  const config = loadConfig(home)
+  const db = new Database(home.store)
+  const packs = new PackFolder(home.store, db)
+  let storeKey: Uint8Array | null = null
+  const packedBlobs = new PackedBlobs(db, packs, () => {
+    storeKey ??= readOrMakeKey(home.keys, 'store.key', () => randomBytes(STORE_KEY_BYTES))
+    return storeKey
+  })
+  const log = new SqliteLog(db)
+  const leases = new RowLeases(db, () => log.listWorkspaces())
+  let identity: MachineIdentity | null = null
+  const captureDeps: CaptureDeps = {
+    clock,
+    config,
+    log,
+    captureLog: new SqliteCaptureLog(db),
+    blobs: packedBlobs,
+    looker: createTreeLooker({ clock, config, home, blobs: packedBlobs }),
+    secrets: createSecretFinder(),
+    identity() {
+      identity ??= openIdentity(home.keys, clock.nowMs())
+      return identity
+    },
+    random: (bytes) => randomBytes(bytes),
+    git: readGitState,
+  }
+  return {
+    ...captureDeps,
+    home,
+    leases,
+    capture: createCapture(captureDeps, leases),
+    worktree: createWorkTree(packedBlobs),
+    packedBlobs,
+    packs,
+    close() {
+      packs.close()
+      db.close()
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { nameOf, parentOf, type RelPath } from '@turnback/core'
+import ignore, { type Ignore } from 'ignore'
+import { type DiskPath, joinName, joinPath } from './disk-name.ts'
+import { findGitFolder } from './git-state.ts'
+
+/** Rule files above this are no rule files. */
+const MAX_RULES_BYTES = 1024 * 1024
+
+interface Layer {
+  /** Folder that the patterns are relative to. */
+  readonly base: RelPath
+  readonly rules: Ignore
+}
+
+interface FolderRules {
+  readonly disk: DiskPath
+  readonly isIgnored: boolean
+  /** Nearest last. */
+  readonly layers: readonly Layer[]
+  /** A rule file on the way could not be read: nobody knows what it says of what lies below. */
+  readonly unknown: boolean
+}
+
+/**
+ * What git would ignore, by our own reading of the same files; git is not run and may be broken or missing.
+ * Where a rule file can not be read, or holds what is no pattern, everything below counts as ignored: the only
+ * thing that follows is that bytes are sealed.
+ */
+export class IgnoreRules {
+  readonly #folders = new Map<RelPath, FolderRules>()
+  #unreadable = 0
+
+  constructor(root: string) {
+    const layers: Layer[] = []
+    let unknown = false
+    const git = findGitFolder(root)
+    for (const file of [globalRulesFile(), git === null ? null : join(git.common, 'info', 'exclude')]) {
+      if (file === null) continue
+      const text = readRules(file)
+      if (text === 'unreadable') unknown = true
+      else if (text !== null) layers.push(makeLayer('', text))
+    }
+    this.#folders.set('', this.#withOwn({ disk: root, isIgnored: false, layers, unknown }, ''))
+  }
+
+  /** How many rule files could not be read. */
+  get unreadable(): number {
+    return this.#unreadable
+  }
+
+  isIgnored(folder: RelPath, name: string, isFolder: boolean): boolean {
+    const rules = this.#rulesOf(folder)
+    return rules.isIgnored || rules.unknown || this.#matches(rules, joinPath(folder, name), isFolder)
+  }
+
+  #rulesOf(folder: RelPath): FolderRules {
+    const known = this.#folders.get(folder)
+    if (known !== undefined) return known
+    const parent = this.#rulesOf(parentOf(folder))
+    const made = this.#withOwn(
+      {
+        disk: joinName(parent.disk, nameOf(folder)),
+        // Git does not look into an ignored directory, so nothing below can be taken back in.
+        isIgnored: parent.isIgnored || this.#matches(parent, folder, true),
+        layers: parent.layers,
+        unknown: parent.unknown,
+      },
+      folder,
+    )
+    this.#folders.set(folder, made)
+    return made
+  }
+
+  /** Adds the folder's own rule files: `.gitignore`, and of a nested repository its private list. */
+  #withOwn(rules: FolderRules, folder: RelPath): FolderRules {
+    if (rules.isIgnored) return rules
+    const files = [joinName(rules.disk, '.gitignore')]
+    if (folder !== '') files.unshift(joinName(joinName(joinName(rules.disk, '.git'), 'info'), 'exclude'))
+    const layers = [...rules.layers]
+    let { unknown } = rules
+    for (const file of files) {
+      const text = readRules(file)
+      if (text === 'unreadable') {
+        this.#unreadable++
+        unknown = true
+      } else if (text !== null) layers.push(makeLayer(folder, text))
+    }
+    return { ...rules, layers, unknown }
+  }
+
+  #matches(rules: FolderRules, path: RelPath, isFolder: boolean): boolean {
+    for (const { base, rules: patterns } of rules.layers.toReversed()) {
+      const relative = base === '' ? path : path.slice(base.length + 1)
+      let result: { ignored: boolean; unignored: boolean }
+      try {
+        result = patterns.test(isFolder ? `${relative}/` : relative)
+      } catch {
+        // A pattern that is none for the library: what it means is not known.
+        return true
+      }
+      if (result.ignored) return true
+      if (result.unignored) return false
+    }
+    return false
+  }
+}
+
+function makeLayer(base: RelPath, text: string): Layer {
+  const rules = ignore({ ignorecase: process.platform !== 'linux', allowRelativePaths: true })
+  return { base, rules: rules.add(text) }
+}
+
+/** Text of a rule file, null when there is none. A link is not followed, as git does not. */
+function readRules(file: DiskPath): string | null | 'unreadable' {
+  let fd: number
+  try {
+    fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : ''
+    return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP' ? null : 'unreadable'
+  }
+  try {
+    const stat = fstatSync(fd)
+    if (!stat.isFile()) return null
+    return stat.size > MAX_RULES_BYTES ? 'unreadable' : readFileSync(fd, 'utf8')
+  } catch {
+    return 'unreadable'
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** `core.excludesFile` of the user's own configuration, or git's default for it. */
+function globalRulesFile(): string {
+  const user = process.env.HOME ?? homedir()
+  const folder = process.env.XDG_CONFIG_HOME ?? join(user, '.config')
+  for (const file of [join(user, '.gitconfig'), join(folder, 'git', 'config')]) {
+    const text = readRules(file)
+    const found = text === null ? null : /^\s*excludesfile\s*=\s*"?([^"\n]+?)"?\s*$/im.exec(text)?.[1]
+    if (typeof found === 'string') return found.startsWith('~/') ? join(user, found.slice(2)) : found
+  }
+  return join(folder, 'git', 'ignore')
+}

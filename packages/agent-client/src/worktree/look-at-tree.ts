@@ -1,0 +1,293 @@
+import { lstatSync, realpathSync } from 'node:fs'
+import {
+  ABSENT,
+  DomainError,
+  nothingToRecord,
+  parentOf,
+  type RelPath,
+  type SkippedPath,
+  type State,
+} from '@turnback/core'
+import type {
+  Difference,
+  KnownEntry,
+  KnownFolder,
+  KnownTree,
+  LookOptions,
+  Observation,
+  TreeLooker,
+} from '#capture-ports.ts'
+import type { BlobStore, Clock, Config, Home, Workspace } from '#ports.ts'
+import { type Folder, findAnchoring, openFolder, PathBlocked } from './anchored.ts'
+import { joinPath } from './disk-name.ts'
+import { IgnoreRules } from './ignore-rules.ts'
+import { type ReadResult, readInto } from './read-file.ts'
+import { type ReadTask, Scan, type SeenFolder } from './scan.ts'
+import { isSecretName } from './secret-names.ts'
+import { isRacy } from './stamp.ts'
+
+const NS_PER_MS = 1_000_000n
+
+export interface LookerParts {
+  readonly clock: Clock
+  readonly config: Config
+  readonly home: Home
+  readonly blobs: BlobStore
+}
+
+/** Looks at whole trees: walks, reads what is new into the store, and says what differs from what was known. */
+export function createTreeLooker(parts: LookerParts): TreeLooker {
+  const anchoring = findAnchoring()
+  const ours = new Set(
+    [parts.home.config, parts.home.store, parts.home.keys, parts.home.logs].map(realPathOf),
+  )
+  return {
+    async look(workspace, known, options) {
+      const startNs = BigInt(Math.floor(parts.clock.nowMs())) * NS_PER_MS
+      const rules = new IgnoreRules(workspace.root)
+      const scan = new Scan(workspace, known, options, { config: parts.config, rules, startNs, ours })
+      confirmRoot(workspace)
+      scan.run()
+      const reader = new Reader({ parts, scan, rules, workspace, options, startNs })
+      reader.readAll(anchoring)
+      return observe(scan, reader, known, options, rules)
+    },
+  }
+}
+
+/** The path must still lead to the directory that was registered. */
+function confirmRoot(workspace: Workspace): void {
+  if (realPathOf(workspace.root) !== workspace.root)
+    throw new DomainError('NO_WORKSPACE', { root: workspace.root })
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    // Not there yet: nothing can lie below it.
+    return path
+  }
+}
+
+interface Reading {
+  readonly parts: LookerParts
+  readonly scan: Scan
+  readonly rules: IgnoreRules
+  readonly workspace: Workspace
+  readonly options: LookOptions
+  readonly startNs: bigint
+}
+
+/** Reads the files that a scan found to be new, folder by folder. */
+class Reader {
+  readonly #reading: Reading
+  readonly sealed: RelPath[] = []
+  hashed = 0
+  overBudget = 0
+  unreadable = 0
+
+  constructor(reading: Reading) {
+    this.#reading = reading
+  }
+
+  readAll(anchoring: ReturnType<typeof findAnchoring>): void {
+    const { scan, workspace } = this.#reading
+    for (const [folder, tasks] of groupByFolder(scan.tasks)) {
+      if (this.#isLate()) {
+        this.overBudget += tasks.length
+        continue
+      }
+      try {
+        using opened = openFolder(workspace, folder, anchoring)
+        for (const task of tasks) this.#readTask(opened, task)
+      } catch (error) {
+        if (!(error instanceof PathBlocked)) throw error
+        // The folder went away or became a link since the walk; the next scan tells what it is now.
+        for (const task of tasks) this.#put(task, lost(task))
+      }
+    }
+  }
+
+  #readTask(opened: Folder, task: ReadTask): void {
+    if (this.#isLate()) {
+      this.overBudget++
+      return
+    }
+    const { workspace, parts } = this.#reading
+    const path = joinPath(task.folder, task.name)
+    const sealed = this.#isSealed(path, task)
+    if (sealed) this.sealed.push(path)
+    const known = task.known?.state.kind === 'file' ? task.known.state.blob : null
+    this.hashed++
+    const request = { workspace: workspace.id, name: task.name, sealed, known, sizeBytes: task.sizeBytes }
+    this.#put(task, readInto(parts.blobs, opened, request))
+  }
+
+  #put(task: ReadTask, result: ReadResult): void {
+    const { scan, startNs } = this.#reading
+    const { state } = result
+    const path = joinPath(task.folder, task.name)
+    const stamp = isRacy(result.changedNs, startNs) ? '' : result.stamp
+    scan.seen.get(task.folder)?.entries.set(task.name, { state, stamp })
+    if (result.changedNs > 0n) scan.changedNs.set(path, result.changedNs)
+    if (state.kind !== 'skipped') return
+    if (state.reason === 'unreadable') this.unreadable++
+    scan.skipped.push({ path, reason: state.reason, sizeBytes: task.sizeBytes })
+  }
+
+  #isSealed(path: RelPath, task: ReadTask): boolean {
+    const { options, rules } = this.#reading
+    return options.isSealed(path) || isSecretName(task.name) || rules.isIgnored(task.folder, task.name, false)
+  }
+
+  #isLate(): boolean {
+    const { options, parts } = this.#reading
+    return options.deadlineMs !== null && parts.clock.nowMs() > options.deadlineMs
+  }
+}
+
+function lost(task: ReadTask): ReadResult {
+  const state: State = { kind: 'skipped', reason: 'changed-while-reading', sizeBytes: task.sizeBytes }
+  return { state, stamp: '', changedNs: 0n }
+}
+
+function groupByFolder(tasks: readonly ReadTask[]): Map<RelPath, ReadTask[]> {
+  const groups = new Map<RelPath, ReadTask[]>()
+  for (const task of tasks) {
+    const group = groups.get(task.folder)
+    if (group === undefined) groups.set(task.folder, [task])
+    else group.push(task)
+  }
+  return groups
+}
+
+function observe(
+  scan: Scan,
+  reader: Reader,
+  known: KnownTree,
+  options: LookOptions,
+  rules: IgnoreRules,
+): Observation {
+  const differences: Difference[] = []
+  const folders = new Map<RelPath, KnownFolder | null>()
+  let files = 0
+  let bytes = 0
+  const skipped: SkippedPath[] = [...scan.skipped]
+  for (const [folder, seen] of scan.seen) {
+    const before = known.get(folder)
+    for (const [name, { state }] of seen.entries) {
+      if (state.kind === 'file') {
+        files++
+        bytes += state.sizeBytes
+      } else if (state.kind === 'skipped' && state.reason === 'budget') {
+        skipped.push({ path: joinPath(folder, name), reason: 'budget' })
+      }
+    }
+    if (before !== undefined && isSameFolder(before, seen)) continue
+    folders.set(folder, seen)
+    compareFolder(folder, before, seen, scan, differences)
+  }
+  for (const [folder, before] of known) {
+    if (!scan.seen.has(folder)) forgetFolder(folder, before, scan, folders, differences)
+  }
+  return {
+    differences: options.isFirst
+      ? []
+      : differences.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)),
+    folders,
+    skipped: skipped.sort((a, b) => (a.path < b.path ? -1 : 1)),
+    sealed: reader.sealed,
+    files,
+    bytes,
+    statted: scan.statted,
+    hashed: reader.hashed,
+    incomplete: describe(scan, reader, rules),
+  }
+}
+
+function isSameFolder(known: KnownFolder, seen: SeenFolder): boolean {
+  if (known.stamp !== seen.stamp || known.unlisted !== seen.unlisted) return false
+  if (known.entries.size !== seen.entries.size) return false
+  for (const [name, entry] of seen.entries) if (known.entries.get(name) !== entry) return false
+  return true
+}
+
+function compareFolder(
+  folder: RelPath,
+  known: KnownFolder | undefined,
+  seen: SeenFolder,
+  scan: Scan,
+  into: Difference[],
+): void {
+  for (const [name, { state }] of seen.entries) {
+    const before = known?.entries.get(name)?.state ?? seen.missing
+    const path = joinPath(folder, name)
+    if (!nothingToRecord(before, state)) {
+      into.push({ path, before, after: state, changedMs: toMs(scan.changedNs.get(path) ?? seen.changedNs) })
+    }
+  }
+  for (const [name, { state }] of known?.entries ?? new Map<string, KnownEntry>()) {
+    if (!seen.entries.has(name)) {
+      into.push({
+        path: joinPath(folder, name),
+        before: state,
+        after: ABSENT,
+        changedMs: toMs(seen.changedNs),
+      })
+    }
+  }
+}
+
+/** A folder that was known and was not walked: gone, left out from now on, or below one that is closed to us. */
+function forgetFolder(
+  folder: RelPath,
+  known: KnownFolder,
+  scan: Scan,
+  folders: Map<RelPath, KnownFolder | null>,
+  into: Difference[],
+): void {
+  for (let at = folder; ; at = parentOf(at)) {
+    if (scan.closed.has(at)) return
+    if (at === '') break
+  }
+  folders.set(folder, null)
+  const after = shutBy(folder, scan) ?? ABSENT
+  const changedMs = toMs(nearestChange(folder, scan))
+  for (const [name, { state }] of known.entries) {
+    if (!nothingToRecord(state, after))
+      into.push({ path: joinPath(folder, name), before: state, after, changedMs })
+  }
+}
+
+function shutBy(folder: RelPath, scan: Scan): State | null {
+  for (let at = folder; at !== ''; at = parentOf(at)) {
+    const reason = scan.shut.get(at)
+    if (reason !== undefined) return { kind: 'skipped', reason }
+  }
+  return null
+}
+
+function nearestChange(folder: RelPath, scan: Scan): bigint {
+  for (let at = parentOf(folder); ; at = parentOf(at)) {
+    const seen = scan.seen.get(at)
+    if (seen !== undefined) return seen.changedNs
+    if (at === '') return 0n
+  }
+}
+
+function toMs(ns: bigint): number {
+  return Number(ns / NS_PER_MS)
+}
+
+function describe(scan: Scan, reader: Reader, rules: IgnoreRules): string | null {
+  const closed = scan.unreadable + reader.unreadable
+  const parts = [
+    closed === 0 ? null : `${closed} path(s) could not be read`,
+    reader.overBudget === 0 ? null : `${reader.overBudget} file(s) were not read in the time given`,
+    rules.unreadable === 0
+      ? null
+      : `${rules.unreadable} ignore file(s) could not be read: what lies below is sealed`,
+  ].filter((part) => part !== null)
+  return parts.length === 0 ? null : parts.join('; ')
+}

@@ -1,0 +1,303 @@
+import { type BigIntStats, lstatSync, readlinkSync } from 'node:fs'
+import {
+  ABSENT,
+  equalStates,
+  isGitDisguise,
+  type RelPath,
+  type SkippedPath,
+  type SkipReason,
+  type State,
+  writeName,
+} from '@turnback/core'
+import type { KnownEntry, KnownFolder, KnownTree, LookOptions } from '#capture-ports.ts'
+import type { Config, Workspace } from '#ports.ts'
+import { type DiskPath, joinName, joinPath, listNames } from './disk-name.ts'
+import {
+  countBelow,
+  hasCacheTag,
+  isAmbiguous,
+  isGenerated,
+  WATCHED_BYTES,
+  WATCHED_FILES,
+} from './excluded.ts'
+import type { IgnoreRules } from './ignore-rules.ts'
+import { modeOf } from './look.ts'
+import { isSecretName } from './secret-names.ts'
+import { isRacy, stampOf } from './stamp.ts'
+import { parseTempName } from './temp-name.ts'
+
+/** Time that one scan may spend on counting what it leaves out. */
+const COUNT_MS = 400
+
+/** A file whose bytes are to be read: it is new, or its stamp is not the known one. */
+export interface ReadTask {
+  readonly folder: RelPath
+  readonly name: string
+  readonly sizeBytes: number
+  readonly known: KnownEntry | null
+}
+
+export interface SeenFolder {
+  readonly stamp: string
+  readonly unlisted: boolean
+  readonly entries: Map<string, KnownEntry>
+  /** What a name that was not known before was until now: absent, or not known. */
+  readonly missing: State
+  readonly changedNs: bigint
+}
+
+/** One walk over a tree. Looks at every path, reads no file: what is to be read is in `tasks`. */
+export class Scan {
+  readonly seen = new Map<RelPath, SeenFolder>()
+  readonly tasks: ReadTask[] = []
+  readonly skipped: SkippedPath[] = []
+  /** Directories that are not looked into, with the reason: nothing is known of what lies below. */
+  readonly shut = new Map<RelPath, SkipReason>()
+  /** Directories whose names could not be read: what is known of them stays as it was. */
+  readonly closed = new Set<RelPath>()
+  readonly changedNs = new Map<RelPath, bigint>()
+  statted = 0
+  unreadable = 0
+
+  readonly #workspace: Workspace
+  readonly #known: KnownTree
+  readonly #options: LookOptions
+  readonly #config: Config
+  readonly #rules: IgnoreRules
+  readonly #startNs: bigint
+  readonly #ours: ReadonlySet<string>
+  readonly #countUntil = performance.now() + COUNT_MS
+  readonly #include: ReadonlySet<RelPath>
+
+  constructor(
+    workspace: Workspace,
+    known: KnownTree,
+    options: LookOptions,
+    parts: { config: Config; rules: IgnoreRules; startNs: bigint; ours: ReadonlySet<string> },
+  ) {
+    this.#workspace = workspace
+    this.#known = known
+    this.#options = options
+    this.#config = parts.config
+    this.#rules = parts.rules
+    this.#startNs = parts.startNs
+    this.#ours = parts.ours
+    this.#include = new Set(parts.config.include)
+  }
+
+  run(): void {
+    const root = lstatSync(this.#workspace.root, { bigint: true })
+    this.#walk('', this.#workspace.root, root, ABSENT, null)
+  }
+
+  /** @param budget what the nearest watched directory around may still hold, or null */
+  #walk(folder: RelPath, disk: DiskPath, stat: BigIntStats, missing: State, budget: Budget | null): void {
+    const known = this.#known.get(folder)
+    const stamp = this.#keepStamp(stat)
+    const names = this.#listFolder(folder, disk, known, stampOf(stat))
+    if (names === null) {
+      this.seen.set(folder, {
+        stamp: '',
+        unlisted: true,
+        entries: new Map(known?.entries),
+        missing,
+        changedNs: stat.ctimeNs,
+      })
+      return
+    }
+    const was = known === undefined ? missing : known.unlisted ? unknownBecause('unreadable') : ABSENT
+    const entries = new Map<string, KnownEntry>()
+    this.seen.set(folder, { stamp, unlisted: false, entries, missing: was, changedNs: stat.ctimeNs })
+    for (const name of names) {
+      if (budget !== null && budget.isSpent) return
+      const path = joinPath(folder, name)
+      const at = joinName(disk, name)
+      const there = this.#lstat(at)
+      if (there === null || this.#isOurs(folder, name, at)) continue
+      const before = known?.entries.get(name)
+      const entry = this.#lookAt({ folder, name, path, at, stat: there, before: before ?? null }, was, budget)
+      entries.set(name, entry)
+      this.changedNs.set(path, there.ctimeNs)
+      if (entry.state.kind === 'skipped') this.#noteSkipped(path, entry)
+    }
+  }
+
+  #lookAt(item: Item, was: State, budget: Budget | null): KnownEntry {
+    const { stat, name, folder } = item
+    // Whatever a file system may take for `.git` is never looked into and never written.
+    if (isGitDisguise(name))
+      return same(item.before, unknownBecause(name === '.git' ? 'nested-git-dir' : 'special-file'))
+    if (stat.isDirectory()) return this.#lookAtFolder(item, was, budget)
+    if (stat.isSymbolicLink()) return this.#lookAtLink(item)
+    if (!stat.isFile()) return same(item.before, unknownBecause('special-file'))
+    const sizeBytes = Number(stat.size)
+    budget?.take(sizeBytes)
+    const known =
+      item.before?.state.kind === 'file' || item.before?.state.kind === 'skipped' ? item.before : null
+    const tooLarge =
+      sizeBytes > this.#config.maxFileBytes && !isSecretName(name) && !this.#include.has(item.path)
+    if (tooLarge) return same(known, { kind: 'skipped', reason: 'too-large', sizeBytes })
+    if (known?.state.kind === 'file' && known.stamp !== '' && known.stamp === stampOf(stat)) return known
+    this.tasks.push({ folder, name, sizeBytes, known: item.before })
+    // Stands there until the bytes are read.
+    return { state: { kind: 'skipped', reason: 'budget', sizeBytes }, stamp: '' }
+  }
+
+  #lookAtLink(item: Item): KnownEntry {
+    const stamp = this.#keepStamp(item.stat)
+    if (item.before?.state.kind === 'symlink' && stamp !== '' && item.before.stamp === stamp)
+      return item.before
+    try {
+      return { state: { kind: 'symlink', target: writeName(readlinkSync(item.at, 'buffer')) }, stamp }
+    } catch {
+      return { state: unknownBecause('changed-while-reading'), stamp: '' }
+    }
+  }
+
+  #lookAtFolder(item: Item, was: State, budget: Budget | null): KnownEntry {
+    const { path, at, stat, before } = item
+    const reason = this.#reasonToLeaveOut(item, budget)
+    if (reason !== null) return this.#leaveOut(item, reason)
+    const isNew = before === null
+    const watch = before?.watched ?? (isNew && isAmbiguous(item.name) && !this.#options.isFirst)
+    const missing = before === null ? was : before.state.kind === 'skipped' ? before.state : ABSENT
+    if (!watch) {
+      this.#walk(path, at, stat, missing, budget)
+      return same(before, { kind: 'dir', mode: modeOf(stat) })
+    }
+    const inner = new Budget(budget)
+    const mark = this.#mark()
+    this.#walk(path, at, stat, missing, inner)
+    if (!inner.isSpent) {
+      const entry = same(before, { kind: 'dir', mode: modeOf(stat) })
+      return entry.watched === true ? entry : { ...entry, watched: true }
+    }
+    this.#forget(path, mark)
+    return this.#leaveOut(item, 'excluded-directory')
+  }
+
+  #reasonToLeaveOut({ name, path, at, folder, before }: Item, budget: Budget | null): SkipReason | null {
+    if (typeof at === 'string' && this.#options.nested.has(at)) return 'nested-workspace'
+    if (this.#include.has(path)) return null
+    if (isGenerated(name)) return 'excluded-directory'
+    if (!isAmbiguous(name) || budget !== null) return null
+    // The choice is made once per directory and remembered.
+    if (before !== null) return before.state.kind === 'skipped' ? 'excluded-directory' : null
+    const leftOut = hasCacheTag(at) || (this.#options.isFirst && this.#rules.isIgnored(folder, name, true))
+    return leftOut ? 'excluded-directory' : null
+  }
+
+  #leaveOut({ path, at, stat, before }: Item, reason: SkipReason): KnownEntry {
+    this.shut.set(path, reason)
+    const entry = same(before, unknownBecause(reason))
+    if (reason !== 'excluded-directory') return entry
+    const stamp = stampOf(stat)
+    if (entry.below?.at === stamp) return entry
+    const below = this.#options.countExcluded ? countBelow(at, this.#countUntil) : null
+    if (below !== null) return { ...entry, below: { ...below, at: stamp } }
+    return entry.below === undefined ? entry : { state: entry.state, stamp: '' }
+  }
+
+  #listFolder(
+    folder: RelPath,
+    disk: DiskPath,
+    known: KnownFolder | undefined,
+    stamp: string,
+  ): string[] | null {
+    if (known !== undefined && known.stamp !== '' && known.stamp === stamp) return [...known.entries.keys()]
+    try {
+      return listNames(disk)
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+      this.closed.add(folder)
+      this.unreadable++
+      if (folder !== '') this.skipped.push({ path: folder, reason: 'unreadable' })
+      return null
+    }
+  }
+
+  #lstat(at: DiskPath): BigIntStats | null {
+    this.statted++
+    return lstatSync(at, { bigint: true, throwIfNoEntry: false }) ?? null
+  }
+
+  /** `.git` of the root, our own folders and what a restore of ours has not finished are no part of the tree. */
+  #isOurs(folder: RelPath, name: string, at: DiskPath): boolean {
+    if (folder === '' && name === '.git') return true
+    if (name.startsWith('.turnback-') && parseTempName(name) !== null) return true
+    return typeof at === 'string' && this.#ours.has(at)
+  }
+
+  #keepStamp(stat: BigIntStats): string {
+    return isRacy(stat.ctimeNs, this.#startNs) ? '' : stampOf(stat)
+  }
+
+  #noteSkipped(path: RelPath, { state, below }: KnownEntry): void {
+    if (state.kind !== 'skipped' || state.reason === 'budget') return
+    const sizeBytes = below?.sizeBytes ?? state.sizeBytes
+    this.skipped.push({
+      path,
+      reason: state.reason,
+      ...(sizeBytes === undefined ? {} : { sizeBytes }),
+      ...(below === undefined ? {} : { count: below.count }),
+    })
+  }
+
+  #mark(): { tasks: number; skipped: number } {
+    return { tasks: this.tasks.length, skipped: this.skipped.length }
+  }
+
+  /** Takes back what was seen below a directory that turned out to be left out. */
+  #forget(path: RelPath, mark: { tasks: number; skipped: number }): void {
+    this.tasks.length = mark.tasks
+    this.skipped.length = mark.skipped
+    for (const folder of [...this.seen.keys()]) {
+      if (folder === path || folder.startsWith(`${path}/`)) this.seen.delete(folder)
+    }
+  }
+}
+
+interface Item {
+  readonly folder: RelPath
+  readonly name: string
+  readonly path: RelPath
+  readonly at: DiskPath
+  readonly stat: BigIntStats
+  readonly before: KnownEntry | null
+}
+
+/** What a watched directory may still hold. One inside another counts for both. */
+class Budget {
+  #files = WATCHED_FILES
+  #bytes = WATCHED_BYTES
+  readonly #outer: Budget | null
+
+  constructor(outer: Budget | null) {
+    this.#outer = outer
+  }
+
+  take(sizeBytes: number): void {
+    this.#files--
+    this.#bytes -= sizeBytes
+    this.#outer?.take(sizeBytes)
+  }
+
+  get isSpent(): boolean {
+    return this.#files < 0 || this.#bytes < 0 || this.#outer?.isSpent === true
+  }
+}
+
+function unknownBecause(reason: SkipReason): State {
+  return { kind: 'skipped', reason }
+}
+
+/** The known entry when it says the same, so that an unchanged folder is found by comparing entries. */
+function same(known: KnownEntry | null, state: State): KnownEntry {
+  if (known !== null) {
+    if (equalStates(known.state, state)) return known
+    if (known.state.kind === 'skipped' && state.kind === 'skipped') {
+      if (known.state.reason === state.reason && known.state.sizeBytes === state.sizeBytes) return known
+    }
+  }
+  return { state, stamp: '' }
+}
