@@ -107,7 +107,9 @@ function urlOf(server: URL, route: Route, input: LooseInput): URL {
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
   const url = new URL(server.pathname.replace(/\/$/, '') + path, server)
   for (const [name, value] of Object.entries(asRecord(input.query))) {
-    if (value !== undefined) url.searchParams.set(name, String(value))
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined) url.searchParams.append(name, String(one))
+    }
   }
   return url
 }

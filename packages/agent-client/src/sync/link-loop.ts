@@ -1,4 +1,4 @@
-import { limits, type MachineMessage, type ServerMessage } from '@turnback/core'
+import { type CommandId, limits, type MachineMessage, type ServerMessage } from '@turnback/core'
 import { routes } from '@turnback/core/api'
 import type { Backoff } from './backoff.ts'
 import type { Caller } from './caller.ts'
@@ -67,7 +67,7 @@ export class LinkLoop {
   }
 
   /** One after the other. False when too many wait. */
-  #take(message: ServerMessage, say: (answer: MachineMessage) => void): boolean {
+  #take(message: ServerMessage, say: (answer: MachineMessage) => unknown): boolean {
     if (this.#waiting >= MAX_WAITING) {
       this.#parts.note('too-many-messages')
       return false
@@ -90,27 +90,33 @@ export class LinkLoop {
   /** For a while, then the socket is tried again. */
   async #poll(signal: AbortSignal): Promise<void> {
     const until = AbortSignal.any([signal, AbortSignal.timeout(POLL_MS)])
-    const seen = new Set<string>()
-    let state: 'down' | 'poll' = 'down'
+    const seen = new Set<CommandId>()
+    // The first answer comes at once: it shows whether the service hears us at all.
+    let waitSeconds = 0
+    let takenUp: CommandId[] = []
     while (!until.aborted) {
-      const commands = await this.#fetch(until)
+      const commands = await this.#fetch({ waitSeconds, ack: takenUp }, until)
       if (commands === null) return
-      if (state === 'down') this.#parts.onState('poll')
-      state = 'poll'
-      const fresh = commands.filter((message) => !('id' in message && seen.has(message.id)))
-      for (const message of fresh) {
+      if (waitSeconds === 0) this.#parts.onState('poll')
+      waitSeconds = POLL_WAIT_SECONDS
+      takenUp = []
+      for (const message of commands) {
+        if ('id' in message && seen.has(message.id)) continue
         if ('id' in message) seen.add(message.id)
-        if (!this.#take(message, () => undefined)) return
+        const note = (answer: MachineMessage) => answer.type === 'ack' && takenUp.push(answer.id)
+        if (!this.#take(message, note)) return
       }
       await this.#queue
-      // The same ones again: they are being done, and asking faster does not do them faster.
-      if (fresh.length === 0 && commands.length > 0) await this.#parts.wake.wait(2_000, until)
+      // What comes again is being done; to ask faster does not do it faster.
+      if (commands.length > 0 && takenUp.length === 0) await this.#parts.wake.wait(2_000, until)
     }
   }
 
-  async #fetch(signal: AbortSignal): Promise<ServerMessage[] | null> {
+  async #fetch(
+    query: { waitSeconds: number; ack: CommandId[] },
+    signal: AbortSignal,
+  ): Promise<ServerMessage[] | null> {
     try {
-      const query = { waitSeconds: POLL_WAIT_SECONDS }
       const options = { signal, idleMs: (POLL_WAIT_SECONDS + limits.busyWaitSeconds) * 1000 }
       const { commands } = await this.#parts.caller.call(routes.listCommands, { query }, options)
       return commands
