@@ -14,6 +14,7 @@ import { SqliteLog } from '#store/log.ts'
 import { PackFolder } from '#store/pack-folder.ts'
 import { readGitState } from '#worktree/git-state.ts'
 import { createTreeLooker } from '#worktree/look-at-tree.ts'
+import { createTreeWriter } from '#worktree/tree-writer.ts'
 import { createWorkTree } from '#worktree/work-tree.ts'
 
 const STORE_KEY_BYTES = 32
@@ -62,6 +63,8 @@ export function openDeps(env: Readonly<Record<string, string | undefined>>, cloc
     leases,
     capture: createCapture(captureDeps, leases),
     worktree: createWorkTree(packedBlobs),
+    writer: (workspace, restore) =>
+      createTreeWriter({ workspace, restore, blobs: packedBlobs, random: captureDeps.random }),
     packedBlobs,
     packs,
     close() {
