@@ -41,6 +41,7 @@ export const createRestore = defineRoute({
     'FORBIDDEN',
     'TURN_NOT_FOUND',
     'WORKSPACE_NOT_FOUND',
+    'MACHINE_REVOKED',
     'VALIDATION_FAILED',
     'RATE_LIMITED',
   ],
@@ -99,7 +100,14 @@ export const undoRestore = defineRoute({
   params: restoreParams,
   response: restoreSchema,
   status: 202,
-  errors: ['UNAUTHENTICATED', 'FORBIDDEN', 'RESTORE_NOT_FOUND', 'RESTORE_STATE_INVALID'],
+  errors: [
+    'UNAUTHENTICATED',
+    'FORBIDDEN',
+    'RESTORE_NOT_FOUND',
+    'RESTORE_STATE_INVALID',
+    'MACHINE_REVOKED',
+    'RATE_LIMITED',
+  ],
 })
 
 /** Body: a signed envelope of type `plan` whose body is {@link planBodySchema}. */
