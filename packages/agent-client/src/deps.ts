@@ -28,7 +28,10 @@ export interface ClientDeps extends Deps, CaptureDeps {
 const systemClock: Clock = { nowMs: () => Date.now() }
 
 /** Opens the store and wires the client. @throws STORE_NEWER, STORE_CORRUPT, STORE_FULL */
-export function openDeps(env: Readonly<Record<string, string | undefined>>, clock: Clock = systemClock): ClientDeps {
+export function openDeps(
+  env: Readonly<Record<string, string | undefined>>,
+  clock: Clock = systemClock,
+): ClientDeps {
   const home = findHome(env)
   makeFolders(home)
   const config = loadConfig(home)
@@ -63,6 +66,7 @@ export function openDeps(env: Readonly<Record<string, string | undefined>>, cloc
     leases,
     capture: createCapture(captureDeps, leases),
     worktree: createWorkTree(packedBlobs),
+
     writer: (workspace, restore) =>
       createTreeWriter({ workspace, restore, blobs: packedBlobs, random: captureDeps.random }),
     packedBlobs,

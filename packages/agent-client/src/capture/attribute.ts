@@ -17,7 +17,12 @@ export type Owner =
   | { readonly kind: 'shared'; readonly turns: readonly TurnId[] }
 
 /** @param scan the number of the scan that is attributed: events count that came since the one before */
-export function makeSuspect(turn: TurnRow, events: readonly ToolEvent[], scan: number, isLate: boolean): Suspect {
+export function makeSuspect(
+  turn: TurnRow,
+  events: readonly ToolEvent[],
+  scan: number,
+  isLate: boolean,
+): Suspect {
   const recent = events.filter((event) => event.nextScan >= scan)
   return {
     turn: turn.turn,

@@ -16,7 +16,15 @@ export function createCapture(deps: CaptureDeps, leases: Leases): Capture {
       })
       const { scan, outside } = deps.log.transact(() => looked.record())
       const { skipped, statted, hashed, incomplete } = looked.observation
-      return { scan, outside, skipped, statted, hashed, incomplete, tree: deps.log.getKnownTree(workspace.id) }
+      return {
+        scan,
+        outside,
+        skipped,
+        statted,
+        hashed,
+        incomplete,
+        tree: deps.log.getKnownTree(workspace.id),
+      }
     },
     closeOpenTurns: (lease, workspace, reason) =>
       closeTurnsByUs(deps, lease, workspace, deps.log.listOpenTurns(workspace.id), reason),

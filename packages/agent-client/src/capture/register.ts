@@ -17,7 +17,9 @@ export function registerWorkspace(deps: CaptureDeps, place: Place, project: stri
   return deps.log.transact(() => {
     const known = deps.log
       .listWorkspaces()
-      .find(({ root, device, inode }) => root === place.root && device === place.device && inode === place.inode)
+      .find(
+        ({ root, device, inode }) => root === place.root && device === place.device && inode === place.inode,
+      )
     if (known !== undefined) {
       if (project === null || project === known.project) return known
       deps.captureLog.setProject(known.id, project)
@@ -44,7 +46,11 @@ export async function firstCapture(
   if (deps.captureLog.peekScan(workspace.id) > 1) return null
   return deps.leases.run(workspace, 'capture', async (lease: Lease) => {
     if (deps.captureLog.peekScan(workspace.id) > 1) return null
-    const looked = await lookAtTree(deps, lease, workspace, { countExcluded, deadlineMs: null, late: new Set() })
+    const looked = await lookAtTree(deps, lease, workspace, {
+      countExcluded,
+      deadlineMs: null,
+      late: new Set(),
+    })
     if (looked.observation.files === 0 && looked.observation.incomplete !== null) {
       throw new DomainError('ROOT_REFUSED', { root: workspace.root, why: looked.observation.incomplete })
     }

@@ -12,8 +12,8 @@ import {
 } from '@turnback/core'
 import type { CaptureDeps, KnownEntry, KnownFolder } from '#capture-ports.ts'
 import type { RestoreRecord, TurnRow, Workspace } from '#ports.ts'
-import { countEntries } from './entries.ts'
 import { getTurn } from './close-turn.ts'
+import { countEntries } from './entries.ts'
 import { signTurn } from './sign-turns.ts'
 
 /** Makes the turn that a restore is; see {@link Capture.recordRestore}. */
@@ -76,7 +76,11 @@ function toEntry({ path, before, after }: Pick<Entry, 'path' | 'before' | 'after
 }
 
 /** The next scan compares with this, so it takes nothing of what the restore wrote for anybody's work. */
-function rememberWritten(deps: CaptureDeps, workspace: Workspace, written: ReadonlyMap<RelPath, State>): void {
+function rememberWritten(
+  deps: CaptureDeps,
+  workspace: Workspace,
+  written: ReadonlyMap<RelPath, State>,
+): void {
   const known = deps.captureLog.loadKnown(workspace.id)
   const folders = new Map<RelPath, { unlisted: boolean; entries: Map<string, KnownEntry> } | null>()
   const open = (folder: RelPath) => {
@@ -94,9 +98,13 @@ function rememberWritten(deps: CaptureDeps, workspace: Workspace, written: Reado
     // Without a stamp: the bytes are read once more by the next scan, which learns the new times.
     else entries.set(nameOf(path), { ...before, state, stamp: '' })
     if (state.kind === 'dir') open(path)
-    else for (const folder of known.keys()) if (folder === path || folder.startsWith(`${path}/`)) folders.set(folder, null)
+    else
+      for (const folder of known.keys())
+        if (folder === path || folder.startsWith(`${path}/`)) folders.set(folder, null)
   }
   // The folder's own times changed: its names are read again.
-  const stampless = [...folders].map(([folder, each]) => [folder, each === null ? null : { ...each, stamp: '' }] as const)
+  const stampless = [...folders].map(
+    ([folder, each]) => [folder, each === null ? null : { ...each, stamp: '' }] as const,
+  )
   deps.captureLog.saveKnown(workspace.id, new Map<RelPath, KnownFolder | null>(stampless))
 }

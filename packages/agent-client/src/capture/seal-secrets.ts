@@ -23,7 +23,9 @@ export async function sealSecrets(
 ): Promise<Change[]> {
   const secret = await findSecretPaths(deps, workspace, changes)
   if (secret.size === 0) return [...changes]
-  const sealed = changes.map((change) => (secret.has(change.path) ? sealChange(deps, workspace, change) : change))
+  const sealed = changes.map((change) =>
+    secret.has(change.path) ? sealChange(deps, workspace, change) : change,
+  )
   deps.log.transact(() => {
     deps.blobs.flush()
     deps.captureLog.addSealedPaths(workspace.id, [...secret])
@@ -53,7 +55,9 @@ async function findSecretPaths(
   const until = deps.clock.nowMs() + SEARCH_MS
   for (const group of groupTexts(deps, pathsOf.keys())) {
     const isLate = deps.clock.nowMs() > until
-    const found = isLate ? group.map(() => true) : await deps.secrets.find(group.map(({ text }) => text ?? ''))
+    const found = isLate
+      ? group.map(() => true)
+      : await deps.secrets.find(group.map(({ text }) => text ?? ''))
     group.forEach(({ blob, text }, i) => {
       if (text === null || found[i] === true) for (const path of pathsOf.get(blob) ?? []) secret.add(path)
     })

@@ -1,5 +1,4 @@
 import {
-
   type Entry,
   invariant,
   limits,
@@ -34,7 +33,11 @@ export function signTurn(
 ): void {
   const { seq, prev } = deps.captureLog.peekChain(workspace.id)
   const identity = deps.identity()
-  const manifest = makeManifest(deps, workspace, turn, entries, restore, { seq, prev, machine: identity.machine })
+  const manifest = makeManifest(deps, workspace, turn, entries, restore, {
+    seq,
+    prev,
+    machine: identity.machine,
+  })
   const envelope = identity.signEnvelope('turn', new TextEncoder().encode(JSON.stringify(manifest)))
   deps.captureLog.insertEnvelope(turn.turn, workspace.id, seq, prev, envelope)
 }
@@ -101,6 +104,8 @@ function listSkipped(skipped: readonly SkippedPath[], entries: readonly Entry[])
 function cut(text: string | null, length: number): string | null {
   if (text === null || text.length <= length) return text
   // Not between the two halves of one character.
-  return text.slice(0, length).toWellFormed().replace(/\ufffd$/u, '')
+  return text
+    .slice(0, length)
+    .toWellFormed()
+    .replace(/\ufffd$/u, '')
 }
-

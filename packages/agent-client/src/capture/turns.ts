@@ -43,14 +43,25 @@ export async function beginTurn(
   }
   const prompt = request.prompt === null ? null : await deps.secrets.mask(request.prompt)
   const late = open === undefined ? NOT_LATE : new Set([open.turn])
-  const looked = await lookAtTree(deps, lease, workspace, { countExcluded: false, deadlineMs: request.deadlineMs, late })
+  const looked = await lookAtTree(deps, lease, workspace, {
+    countExcluded: false,
+    deadlineMs: request.deadlineMs,
+    late,
+  })
   const { observation, git } = looked
   return deps.log.transact(() => {
     const { scan } = looked.record()
-    if (open !== undefined) closeTurn(deps, open.turn, closingByUs(open, 'superseded', { scan, observation, git }))
+    if (open !== undefined)
+      closeTurn(deps, open.turn, closingByUs(open, 'superseded', { scan, observation, git }))
     const incomplete = observation.incomplete
     const { turn, number } = insertTurn(deps, workspace, { ...request, prompt, incomplete, scan, git })
-    return { turn, number, partial: incomplete !== null, statted: observation.statted, hashed: observation.hashed }
+    return {
+      turn,
+      number,
+      partial: incomplete !== null,
+      statted: observation.statted,
+      hashed: observation.hashed,
+    }
   })
 }
 
@@ -112,10 +123,17 @@ export async function endTurn(
     .listOpenTurns(workspace.id)
     .find((turn) => turn.session === request.session && (request.key === null || turn.key === request.key))
   if (open === undefined) {
-    throw new DomainError('NO_OPEN_TURN', { session: request.session, ...(request.key === null ? {} : { turn: request.key }) })
+    throw new DomainError('NO_OPEN_TURN', {
+      session: request.session,
+      ...(request.key === null ? {} : { turn: request.key }),
+    })
   }
   const lastMessage = request.lastMessage === null ? null : await deps.secrets.mask(request.lastMessage)
-  const looked = await lookAtTree(deps, lease, workspace, { countExcluded: true, deadlineMs: null, late: NOT_LATE })
+  const looked = await lookAtTree(deps, lease, workspace, {
+    countExcluded: true,
+    deadlineMs: null,
+    late: NOT_LATE,
+  })
   const { observation, git } = looked
   const row = deps.log.transact(() => {
     const { scan } = looked.record()
@@ -146,7 +164,8 @@ export async function closeTurnsByUs(
   const { observation, git } = looked
   deps.log.transact(() => {
     const { scan } = looked.record()
-    for (const turn of turns) closeTurn(deps, turn.turn, closingByUs(turn, reason, { scan, observation, git }))
+    for (const turn of turns)
+      closeTurn(deps, turn.turn, closingByUs(turn, reason, { scan, observation, git }))
   })
   await signClosedTurns(deps, workspace)
   return [...late]
@@ -187,7 +206,12 @@ export async function noteEvent(
     deps.captureLog.insertEvent({ turn, atMs: deps.clock.nowMs(), type, tool, command, paths, nextScan })
   })
   if (request.type === 'turn.end') {
-    await endTurn(deps, lease, workspace, { session: request.session, key: request.key, reason: 'completed', lastMessage: null })
+    await endTurn(deps, lease, workspace, {
+      session: request.session,
+      key: request.key,
+      reason: 'completed',
+      lastMessage: null,
+    })
   } else if (request.type === 'session.end') {
     await closeTurnsByUs(deps, lease, workspace, [getTurn(deps, turn)], 'lost')
   }
@@ -224,7 +248,11 @@ export async function makeCheckpoint(
   request: CheckpointRequest,
 ): Promise<TurnRow> {
   const label = request.label === null ? null : await deps.secrets.mask(request.label)
-  const looked = await lookAtTree(deps, lease, workspace, { countExcluded: true, deadlineMs: null, late: NOT_LATE })
+  const looked = await lookAtTree(deps, lease, workspace, {
+    countExcluded: true,
+    deadlineMs: null,
+    late: NOT_LATE,
+  })
   const { observation, git } = looked
   const row = deps.log.transact(() => {
     const { scan } = looked.record()

@@ -43,7 +43,9 @@ async function loadScanner(): Promise<Scan> {
     import('@secretlint/core'),
     import('@secretlint/secretlint-rule-preset-recommend'),
   ])
-  const config = { rules: [{ id: '@secretlint/secretlint-rule-preset-recommend', rule: creator, options: {} }] }
+  const config = {
+    rules: [{ id: '@secretlint/secretlint-rule-preset-recommend', rule: creator, options: {} }],
+  }
   return async (text) => {
     const { messages } = await lintSource({
       source: { filePath: 'text.txt', content: text, contentType: 'text', ext: '.txt' },

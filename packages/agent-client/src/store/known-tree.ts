@@ -1,4 +1,14 @@
-import { type BlobId, nameOf, parentOf, type RelPath, type SkippedPath, type SkipReason, type State, type Tree, type WorkspaceId } from '@turnback/core'
+import {
+  type BlobId,
+  nameOf,
+  parentOf,
+  type RelPath,
+  type SkippedPath,
+  type SkipReason,
+  type State,
+  type Tree,
+  type WorkspaceId,
+} from '@turnback/core'
 import type { KnownEntry, KnownFolder, KnownTree } from '#capture-ports.ts'
 import type { Database } from './database.ts'
 import { text } from './rows.ts'
@@ -56,7 +66,10 @@ export function saveKnown(
 }
 
 /** Files in the tree, and everything in it whose bytes were not captured. */
-export function summariseKnown(db: Database, workspace: WorkspaceId): { files: number; skipped: SkippedPath[] } {
+export function summariseKnown(
+  db: Database,
+  workspace: WorkspaceId,
+): { files: number; skipped: SkippedPath[] } {
   const skipped: SkippedPath[] = []
   let files = 0
   for (const [folder, { entries, unlisted }] of loadKnown(db, workspace)) {
@@ -89,7 +102,10 @@ export function renameKnown(
     if (folder === undefined || entry?.state.kind !== 'file') continue
     const to = blobs.get(entry.state.blob)
     if (to === undefined) continue
-    const entries = new Map(folder.entries).set(nameOf(path), { ...entry, state: { ...entry.state, blob: to } })
+    const entries = new Map(folder.entries).set(nameOf(path), {
+      ...entry,
+      state: { ...entry.state, blob: to },
+    })
     known.set(parentOf(path), { ...folder, entries })
     changed.set(parentOf(path), { ...folder, entries })
   }

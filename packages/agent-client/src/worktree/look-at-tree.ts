@@ -57,8 +57,9 @@ export function createTreeLooker(parts: LookerParts): TreeLooker {
 
 /** The path must still lead to the directory that was registered. */
 function confirmRoot(workspace: Workspace): void {
-  if (realPathOf(workspace.root) !== workspace.root)
-    throw new DomainError('NO_WORKSPACE', { root: workspace.root })
+  const there = lstatSync(workspace.root, { bigint: true, throwIfNoEntry: false })
+  const isSame = String(there?.dev) === workspace.device && String(there?.ino) === workspace.inode
+  if (!isSame) throw new DomainError('NO_WORKSPACE', { root: workspace.root })
 }
 
 function realPathOf(path: string): string {

@@ -68,7 +68,7 @@ function storeBytes(
   request: ReadRequest,
 ): { blob: BlobId; sizeBytes: number } {
   const { workspace, known, sealed } = request
-  if (sealed && known !== null && known.startsWith('p')) {
+  if (sealed && known?.startsWith('p') === true) {
     // Named plainly before it became a secret: as long as the bytes are the same, so is the state.
     const plain = blobs.idOfOpenFile(workspace, file.fd, false)
     if (plain.blob === known) return plain

@@ -109,7 +109,7 @@ export class Scan {
     const entries = new Map<string, KnownEntry>()
     this.seen.set(folder, { stamp, unlisted: false, entries, missing: was, changedNs: stat.ctimeNs })
     for (const name of names) {
-      if (budget !== null && budget.isSpent) return
+      if (budget?.isSpent === true) return
       const path = joinPath(folder, name)
       const at = joinName(disk, name)
       const there = this.#lstat(at)

@@ -1,0 +1,20 @@
+import type { Register } from './context.ts'
+
+interface CommandModule {
+  readonly register: Register
+}
+
+/** Each command is loaded only when it is asked for: the others cost no time. */
+export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  init: () => import('./init.ts'),
+  begin: () => import('./begin.ts'),
+  event: () => import('./event.ts'),
+  end: () => import('./end.ts'),
+  log: () => import('./log.ts'),
+  show: () => import('./show.ts'),
+  cat: () => import('./cat.ts'),
+  checkpoint: () => import('./checkpoint.ts'),
+  status: () => import('./status.ts'),
+  verify: () => import('./verify.ts'),
+  usage: () => import('./usage.ts'),
+}

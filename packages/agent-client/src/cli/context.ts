@@ -1,0 +1,122 @@
+import { isAbsolute, join } from 'node:path'
+import { DomainError } from '@turnback/core'
+import { Command } from 'commander'
+import { type ClientDeps, openDeps } from '#deps.ts'
+import type { Workspace } from '#ports.ts'
+import { findWorkspaceAround, realFolder } from '#worktree/find-root.ts'
+import { EXIT, exitOf } from './exit-code.ts'
+
+export interface Streams {
+  out(text: string | Uint8Array): void
+  /** Talk: progress, warnings, errors. Never what a program reads. */
+  talk(text: string): void
+  readStdin(): Promise<string>
+}
+
+/** One run of the command line. Commands print their result through it, once. */
+export class Context {
+  readonly env: Readonly<Record<string, string | undefined>>
+  exitCode: number = EXIT.done
+  readonly #streams: Streams
+  readonly #start: string
+  #options: { readonly C?: string; readonly json?: boolean } = {}
+  #deps: ClientDeps | null = null
+
+  constructor(env: Context['env'], start: string, streams: Streams) {
+    this.env = env
+    this.#start = start
+    this.#streams = streams
+  }
+
+  /** The options that every command takes, wherever they stand. */
+  setOptions(options: { readonly C?: string; readonly json?: boolean }): void {
+    this.#options = options
+  }
+
+  get isJson(): boolean {
+    return this.#options.json === true
+  }
+
+  /** The folder that the command runs in, links resolved. @throws USAGE when there is none */
+  get folder(): string {
+    const given = this.#options.C
+    if (given === undefined) return realFolder(this.#start)
+    return realFolder(isAbsolute(given) ? given : join(this.#start, given))
+  }
+
+  /** Opens the store on first use. */
+  get deps(): ClientDeps {
+    this.#deps ??= openDeps(this.env)
+    return this.#deps
+  }
+
+  /** @throws NO_WORKSPACE */
+  getWorkspace(): Workspace {
+    const found = this.findWorkspace()
+    if (found === null) throw new DomainError('NO_WORKSPACE', { folder: this.folder })
+    return found
+  }
+
+  findWorkspace(): Workspace | null {
+    return findWorkspaceAround(this.folder, this.deps.log.listWorkspaces())
+  }
+
+  /** Prints the result: as one JSON object, or in words. */
+  print(result: object, words: () => string): void {
+    if (this.isJson) {
+      this.#streams.out(`${JSON.stringify(result)}\n`)
+      return
+    }
+    const text = words()
+    if (text !== '') this.#streams.out(`${text}\n`)
+  }
+
+  /** Prints bytes as they are. */
+  printBytes(bytes: Uint8Array): void {
+    this.#streams.out(bytes)
+  }
+
+  talk(text: string): void {
+    this.#streams.talk(`${text}\n`)
+  }
+
+  readStdin(): Promise<string> {
+    return this.#streams.readStdin()
+  }
+
+  fail(error: unknown, isJson: boolean = this.isJson): void {
+    if (!(error instanceof DomainError)) {
+      this.exitCode = EXIT.failed
+      const message = error instanceof Error ? error.message : String(error)
+      const code = 'INTERNAL'
+      if (isJson) this.#streams.out(`${JSON.stringify({ error: { code, message, details: {} } })}\n`)
+      this.talk(`turnback: ${error instanceof Error ? (error.stack ?? message) : message}`)
+      return
+    }
+    this.exitCode = exitOf(error.code)
+    const { code, message, details } = error
+    if (isJson) this.#streams.out(`${JSON.stringify({ error: { code, message, details } })}\n`)
+    else this.talk(`turnback: ${message} (${code})\n${error.remedy}`)
+  }
+
+  close(): void {
+    this.#deps?.close()
+    this.#deps = null
+  }
+}
+
+/** A command file exports one of these. */
+export type Register = (program: Command, context: Context) => void
+
+/** A program with the options that every command takes. It throws instead of ending the process. */
+export function makeProgram(context: Context): Command {
+  const program = new Command('turnback')
+    .description('History and undo for what coding agents do to your working tree.')
+    .option('-C <dir>', 'run as if started in this folder')
+    .option('--json', 'print exactly one JSON object')
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => context.printBytes(Buffer.from(text)), writeErr: () => {} })
+    .showHelpAfterError(false)
+  program.hook('preAction', () => context.setOptions(program.opts()))
+  return program
+}

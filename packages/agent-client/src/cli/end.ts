@@ -1,0 +1,47 @@
+import { DomainError, type EndReason } from '@turnback/core'
+import { endTurn } from '#capture/turns.ts'
+import type { Register } from './context.ts'
+
+const REASONS = ['completed', 'failed', 'interrupted'] as const satisfies readonly EndReason[]
+
+export const register: Register = (program, context) => {
+  program
+    .command('end')
+    .requiredOption('--session <id>', 'session of the agent')
+    .option('--turn <key>', 'the agent’s own name of the turn')
+    .option('--reason <reason>', REASONS.join(', '), 'completed')
+    .description('end a turn: record what changed since it began')
+    .action(async (options: { session: string; turn?: string; reason: string }) => {
+      const began = performance.now()
+      const reason = REASONS.find((each) => each === options.reason)
+      if (reason === undefined) throw new DomainError('USAGE', { reason: options.reason, known: REASONS })
+      const workspace = context.getWorkspace()
+      const { deps } = context
+      const { row, statted, hashed } = await deps.leases.run(workspace, 'capture', (lease) =>
+        endTurn(deps, lease, workspace, {
+          session: options.session,
+          key: options.turn ?? null,
+          reason,
+          lastMessage: null,
+        }),
+      )
+      const { turn, number, entries, created, changed, deleted, skipped } = row
+      const durationMs = Math.round(performance.now() - began)
+      const result = {
+        turn,
+        number,
+        entries,
+        created,
+        changed,
+        deleted,
+        skipped,
+        statted,
+        hashed,
+        durationMs,
+      }
+      context.print(
+        result,
+        () => `turn ${number} (${turn}) ended: ${created} created, ${changed} changed, ${deleted} deleted`,
+      )
+    })
+}

@@ -1,0 +1,49 @@
+import { firstCapture, registerWorkspace } from '#capture/register.ts'
+import type { Observation } from '#capture-ports.ts'
+import type { Workspace } from '#ports.ts'
+import { findPlace, findWorkspaceAround } from '#worktree/find-root.ts'
+import type { Context } from './context.ts'
+
+export interface Ensured {
+  readonly workspace: Workspace
+  /** The first capture, when this made it. */
+  readonly first: Observation | null
+}
+
+/**
+ * The workspace of the command's folder; registered and captured for the first time when it is none yet.
+ * @param options.exactly a folder that was named is taken itself, whatever is around it
+ */
+export async function ensureWorkspace(
+  context: Context,
+  options: {
+    readonly folder?: string
+    readonly project?: string | null
+    readonly countExcluded?: boolean
+  } = {},
+): Promise<Ensured> {
+  const { deps } = context
+  const start = options.folder ?? context.folder
+  const project = options.project ?? null
+  const exactly = options.folder !== undefined
+  const around = exactly ? null : findWorkspaceAround(start, deps.log.listWorkspaces())
+  const place = around ?? findPlace(start, deps.home, context.env, exactly)
+  const workspace =
+    around !== null && project === null ? around : registerWorkspace(deps, toPlace(place), project)
+  const first = await firstCapture(deps, workspace, options.countExcluded ?? false)
+  return { workspace, first }
+}
+
+function toPlace({
+  root,
+  device,
+  inode,
+  name,
+}: {
+  root: string
+  device: string
+  inode: string
+  name: string
+}) {
+  return { root, device, inode, name }
+}

@@ -1,0 +1,28 @@
+import { isAbsolute, join } from 'node:path'
+import { DomainError, ESCAPE, type RelPath, readName, writeName } from '@turnback/core'
+import type { Workspace } from '#ports.ts'
+
+/**
+ * A path as it was typed, relative to the folder the command runs in, in the form that the log uses. Names are
+ * literal. A name that we print as `b64:…` is taken as we print it.
+ * @returns '' for the root itself
+ * @throws OUTSIDE_ROOT
+ */
+export function toRelPath(workspace: Workspace, folder: string, typed: string): RelPath {
+  const found = findRelPath(workspace, folder, typed)
+  if (found === null) throw new DomainError('OUTSIDE_ROOT', { path: typed })
+  return found
+}
+
+/** The same, null for a path outside of the root. */
+export function findRelPath(workspace: Workspace, folder: string, typed: string): RelPath | null {
+  const path = join(isAbsolute(typed) ? typed : join(folder, typed))
+  const whole = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+  if (whole === workspace.root) return ''
+  if (!whole.startsWith(`${workspace.root}/`)) return null
+  return whole
+    .slice(workspace.root.length + 1)
+    .split('/')
+    .map((name) => (name.startsWith(ESCAPE) && readName(name) !== null ? name : writeName(Buffer.from(name))))
+    .join('/')
+}
