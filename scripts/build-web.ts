@@ -55,7 +55,9 @@ function stampOfSources(): string {
     {
       cwd: root,
       withFileTypes: true,
-      exclude: (entry) => ['node_modules', '.next', 'next-env.d.ts'].includes(entry.name),
+      exclude: (entry) =>
+        ['node_modules', '.next', 'next-env.d.ts'].includes(entry.name) ||
+        entry.name.endsWith('.tsbuildinfo'),
     },
   )
   const hash = createHash('sha256').update(process.version)

@@ -86,11 +86,25 @@ test('parts do not outlive a script that is killed outright', async () => {
   await expect.poll(() => pids.filter(isAlive), { timeout: 10_000 }).toEqual([])
 })
 
-function start(kind: 'stay' | 'crash' | 'throw') {
+test.runIf(process.platform === 'linux')(
+  'a runner far above that is killed ends everything too',
+  async () => {
+    // Two shells deep, as npx and pnpm are: the nearer one does not notice that the other is gone.
+    const run = start('stay', (command) => ['sh', '-c', `sh -c '${command.join(' ')}; true'; true`])
+    const pids = await run.pids
+    run.process.kill('SIGKILL')
+    await expect.poll(() => pids.filter(isAlive), { timeout: 10_000 }).toEqual([])
+    expect(await run.exit).toBe(null)
+    expect(run.said()).toContain('Whoever started this is gone')
+  },
+)
+
+type Command = [string, ...string[]]
+
+function start(kind: 'stay' | 'crash' | 'throw', wrap = (command: Command): Command => command) {
   const folder = mkdtempSync(join(scratch, 'run-'))
-  const run: ChildProcess = spawn(process.execPath, [script, folder, kind], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const [command, ...args] = wrap([process.execPath, script, folder, kind])
+  const run: ChildProcess = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''
   const pids = new Promise<number[]>((found) => {
     for (const stream of [run.stdout, run.stderr])

@@ -4,6 +4,7 @@
  */
 import { type Part, type PartOptions, startPart, tailOf } from './part.ts'
 import { say } from './progress.ts'
+import { areRunning, findRunners } from './runners.ts'
 
 const ORPHAN_POLL_MS = 1_000
 
@@ -57,8 +58,10 @@ export async function supervise(work: (supervisor: Supervisor) => Promise<void>)
       else end(new Ending(0, 'Ending…'))
     })
   const parent = process.ppid
+  const runners = findRunners()
   setInterval(() => {
-    if (process.ppid !== parent) end(new Ending(0, 'Whoever started this is gone. Ending…'))
+    if (process.ppid !== parent || !areRunning(runners))
+      end(new Ending(0, 'Whoever started this is gone. Ending…'))
   }, ORPHAN_POLL_MS).unref()
 
   let exitCode = 0
