@@ -21,26 +21,41 @@ import { isSameWish, recoverIfNeeded } from './recover.ts'
 /**
  * Restores: records the present, plans, and carries the plan out. One at a time per workspace. Trouble with single
  * paths is in the report; what stops the whole is thrown as long as there is no plan, and a refused report after.
+ * @param warn takes what a person should hear that is no part of the report
  * @throws BUSY, RESTORE_RUNNING, TURN_NOT_FOUND, NOT_RESTORABLE, PLAN_UNKNOWN, STORE_FULL
  */
-export async function executeRestore(deps: Deps, ask: RestoreAsk): Promise<RestoreReport> {
+export async function executeRestore(
+  deps: Deps,
+  ask: RestoreAsk,
+  warn: (text: string) => void = () => {},
+): Promise<RestoreReport> {
   if (!ask.closeOpen && !ask.dryRun) await waitForQuiet(deps, ask.workspace)
   return deps.leases.run(ask.workspace, 'restore', async (lease) => {
     const recovered = ask.dryRun ? null : recoverIfNeeded(deps, lease, ask.workspace)
     if (recovered !== null && isSameWish(recovered.journal.wish, ask)) return recovered.report
+    if (recovered !== null)
+      warn(`The restore that was cut off (${recovered.report.restore}) was finished first.`)
     const kept = ask.token === null ? null : getKeptPlan(deps, ask, ask.token)
     if (!ask.dryRun) await deps.capture.closeOpenTurns(lease, ask.workspace, 'interrupted')
     const sight = await recordPresent(deps, lease, ask.workspace)
-    return restoreFrom(deps, lease, ask, sight, kept)
+    return restoreFrom(deps, lease, ask, { sight, kept, warn })
   })
+}
+
+/** What a restore stands on once the present is recorded. */
+interface Ground {
+  readonly sight: Sight
+  /** The preview that was agreed to, or null. */
+  readonly kept: KeptPlan | null
+  /** Takes what a person should hear that is no part of the report. */
+  readonly warn: (text: string) => void
 }
 
 function restoreFrom(
   deps: Deps,
   lease: Lease,
   ask: RestoreAsk,
-  sight: Sight,
-  kept: KeptPlan | null,
+  { sight, kept, warn }: Ground,
 ): RestoreReport {
   const head: ReportHead = {
     restore: ask.restore ?? makeId('r', deps.clock.nowMs(), deps.random(10)),
@@ -55,6 +70,8 @@ function restoreFrom(
   const refusal = findRefusal(ask, planned, kept)
   if (refusal !== null)
     return recordAlone(deps, ask, reportWithoutRun(deps, ask.workspace, planned.plan, known, refusal))
+  if (planned.judgement.verdict === 'forward')
+    warn('HEAD has moved forward since: the commits stay as they are, only files are given back.')
   if (ask.dryRun) return reportWithoutRun(deps, ask.workspace, planned.plan, known, null)
   if (ask.token !== null && !deps.log.usePlan(ask.token, deps.clock.nowMs()))
     throw new DomainError('PLAN_UNKNOWN', { token: ask.token })
