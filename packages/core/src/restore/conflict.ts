@@ -23,16 +23,26 @@ interface Cut {
   readonly span: readonly Change[]
   readonly wanted: State
   readonly present: State
+  /** What the stack below `span` says that the path is. */
+  readonly below: State
+}
+
+/** What is known of one path. */
+export interface PathHistory {
+  /** Its live changes; at least one. */
+  readonly stack: Stack
+  /** The path in the tree that the capture saw: the top of the stack, unless a scan could not see it. */
+  readonly present: State
+  /** What it was before any change in the log. */
+  readonly base: State
 }
 
 /**
  * Decides what a restore does with one path, by its stack of live changes alone (contract rule 5).
- * @param present the path in the tree that the capture saw; the top of the stack, unless a scan could not see it
  * @returns null when no live change of the path is in scope
  */
 export function decidePath(
-  stack: Stack,
-  present: State,
+  { stack, present, base }: PathHistory,
   scope: ResolvedScope,
   onConflict: ConflictChoice,
   content: PlanContent,
@@ -40,8 +50,22 @@ export function decidePath(
   const mine = stack.filter((change) => isInScope(scope, change))
   const [oldest, newest, top] = [mine[0], mine.at(-1), stack.at(-1)]
   if (oldest === undefined || newest === undefined || top === undefined) return null
-  const span = stack.slice(stack.indexOf(oldest))
-  const cut: Cut = { stack, scope, content, mine, oldest, newest, top, span, wanted: oldest.before, present }
+  const at = stack.indexOf(oldest)
+  const below = at > 0 ? (stack[at - 1]?.after ?? base) : base
+  const span = stack.slice(at)
+  const cut = {
+    stack,
+    scope,
+    content,
+    mine,
+    oldest,
+    newest,
+    top,
+    span,
+    wanted: oldest.before,
+    present,
+    below,
+  }
   if (cut.wanted.kind === 'skipped') {
     return { act: 'skip', path: top.path, from: present, reason: cut.wanted.reason }
   }
@@ -50,7 +74,7 @@ export function decidePath(
     return keep(cut, { path: top.path, reason: 'unknown-writer' }, true)
   }
   if (equalStates(present, cut.wanted)) {
-    return top === newest ? settle(cut, span) : settle(cut, [])
+    return top === newest ? takeSpan(cut, present) : settle(cut, [])
   }
   if (present.kind === 'skipped') return keep(cut, { path: top.path, reason: 'not-captured' }, false)
   if (top === newest) return decideOwnTop(cut)
@@ -61,7 +85,7 @@ export function decidePath(
 
 /** The top is in scope: everything goes, unless another session's work lies in between. */
 function decideOwnTop(cut: Cut): Decision {
-  return findForeignBetween(cut) ?? write(cut, cut.wanted, cut.span)
+  return findForeignBetween(cut) ?? takeSpan(cut, cut.wanted)
 }
 
 /** A change in between that is not a person's and not in scope keeps the path, or null. */
@@ -90,7 +114,7 @@ function decideForeignTop(cut: Cut, onConflict: ConflictChoice): Decision {
     case 'fail':
       return keep(cut, whyKept(cut), true)
     case 'save':
-      return findForeignBetween(cut) ?? write(cut, cut.wanted, cut.span)
+      return findForeignBetween(cut) ?? takeSpan(cut, cut.wanted)
     case 'merge':
       return decideMerge(cut)
   }
@@ -105,10 +129,23 @@ function keepMode(cut: Cut, chmods: readonly Change[]): Decision {
   const { wanted, top, span } = cut
   if (wanted.kind !== 'file' || top.after.kind !== 'file') return keep(cut, whyKept(cut), true)
   const to: State = { ...wanted, mode: top.after.mode }
-  const pushed = equalStates(wanted, to) ? null : { before: wanted, after: to }
-  const undone = span.filter((change) => !chmods.includes(change))
-  if (equalStates(to, top.after)) return settle(cut, span, pushed, undone)
-  return write(cut, to, span, pushed, undone)
+  return takeSpan(
+    cut,
+    to,
+    span.filter((change) => !chmods.includes(change)),
+  )
+}
+
+/**
+ * Takes everything off from the oldest change in scope upwards. When what is left below does not hold the state
+ * that the path comes to (a kept mode; or a change in between was taken out earlier), that state is pushed, so
+ * that the top of a stack is always what is there.
+ * @param undone the changes whose work is gone from the tree afterwards
+ */
+function takeSpan(cut: Cut, to: State, undone: readonly Change[] = cut.span): Decision {
+  const pushed = equalStates(cut.below, to) ? null : { before: cut.below, after: to }
+  if (equalStates(to, cut.present)) return settle(cut, cut.span, pushed, undone)
+  return write(cut, to, cut.span, pushed, undone)
 }
 
 /**
@@ -187,12 +224,11 @@ function settle(cut: Cut, popped: readonly Change[], pushed: Pushed = null, undo
   }
 }
 
-/** @param undone the popped changes whose work is gone from the tree afterwards */
 function write(
   cut: Cut,
   to: State,
   popped: readonly Change[],
-  pushed: Pushed = null,
+  pushed: Pushed,
   undone: readonly Change[] = popped,
 ): Decision & { act: 'write' } {
   return {

@@ -10,6 +10,7 @@ import type { TurnId } from '#ids.ts'
 import type { Scope } from '#manifest/manifest.ts'
 import { isWithin, nameOf, type RelPath } from '#path/rel-path.ts'
 import { findPathFault, isGitDisguise } from '#path/validate.ts'
+import { ABSENT, type State } from '#tree/state.ts'
 import { stateIn, type Tree } from '#tree/tree.ts'
 import { assemblePlan } from './assemble.ts'
 import { decidePath } from './conflict.ts'
@@ -86,19 +87,31 @@ function rememberNamed(content: PlanContent): PlanContent {
   }
 }
 
-function decideStacks(
-  stacks: LiveStacks,
-  scope: ResolvedScope,
-  { request, tree, content }: PlanInput,
-): Decision[] {
+function decideStacks(stacks: LiveStacks, scope: ResolvedScope, input: PlanInput): Decision[] {
+  const { request, tree, content } = input
+  const bases = basesOfPopped(input)
   const decisions: Decision[] = []
   for (const [path, stack] of stacks) {
     // A new repository protects what is in it also when only a part of it was named.
     if (!isNamed(path, request.paths) && !isGitDisguise(nameOf(path))) continue
-    const decision = decidePath(stack, stateIn(tree, path), scope, request.onConflict, content)
+    const base = bases.get(path) ?? stack[0]?.before ?? ABSENT
+    const history = { stack, present: stateIn(tree, path), base }
+    const decision = decidePath(history, scope, request.onConflict, content)
     if (decision !== null) decisions.push(decision)
   }
   return decisions
+}
+
+/** What the paths were before any change in the log, for those from which a restore ever took one off. */
+function basesOfPopped({ changes, events }: PlanInput): Map<RelPath, State> {
+  const popped = new Set(events.flatMap((event) => event.popped.map((ref) => ref.path)))
+  const oldest = new Map<RelPath, Change>()
+  for (const change of changes) {
+    if (!popped.has(change.path) || change.kind === 'restore') continue
+    const known = oldest.get(change.path)
+    if (known === undefined || change.scan < known.scan) oldest.set(change.path, change)
+  }
+  return new Map([...oldest].map(([path, change]) => [path, change.before]))
 }
 
 function decideAllHunks(

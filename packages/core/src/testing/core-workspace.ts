@@ -9,8 +9,9 @@ import { ALL_DONE, settleRestore } from '#restore/outcome.ts'
 import { type PlanOptions, planRestore } from '#restore/plan.ts'
 import type { RestorePlan } from '#restore/restore-plan.ts'
 import { byteString, bytesOf } from '#text/lines.ts'
-import { diffTrees } from '#tree/diff.ts'
+import { diffTrees, type TreeChange } from '#tree/diff.ts'
 import { nothingToRecord } from '#tree/state.ts'
+import { hidesChildren } from '#tree/tree.ts'
 import type { HistoryOp } from './history-ops.ts'
 import { applyEdit, type MemoryTree, stateAt, textOf, writeState } from './memory-tree.ts'
 
@@ -58,6 +59,7 @@ export class CoreWorkspace {
   #open: OpenTurn[] = []
   #known: MemoryTree = new Map()
   #scans = 0
+  readonly #hidden = new Set<RelPath>()
 
   constructor(start: Iterable<readonly [RelPath, Parameters<MemoryTree['set']>[1]]>, design = RIGHT_DESIGN) {
     for (const [path, state] of start) this.tree.set(path, state)
@@ -132,6 +134,11 @@ export class CoreWorkspace {
       .map((turn) => [turn.turn, marks.get(turn.turn) ?? 'no'])
   }
 
+  /** True when the path ever lay below a directory that no scan could see into. */
+  wasHidden(path: RelPath): boolean {
+    return [...this.#hidden].some((folder) => path.startsWith(`${folder}/`))
+  }
+
   /** Per path the scans of its live changes. */
   live(): Map<RelPath, number[]> {
     const stacks = liveStacks(this.changes, this.events)
@@ -166,32 +173,39 @@ export class CoreWorkspace {
   #scan(): void {
     this.#scans++
     const found = diffTrees(this.#known, this.tree)
+    for (const [path, state] of this.tree) if (hidesChildren(state)) this.#hidden.add(path)
     this.#known = new Map(this.tree)
     let outside: TurnId | null = null
-    for (const { path, before, after } of found) {
-      const namedBy = this.#open.filter((turn) => turn.named.has(path))
-      const only = this.#open.length === 1 ? this.#open[0] : namedBy.length === 1 ? namedBy[0] : undefined
-      const isShared = only === undefined && this.#open.length > 1
-      const sharedBy = isShared ? this.#open.map((turn) => turn.turn) : []
-      if (only === undefined && !isShared) outside ??= this.#addTurn('outside', null, null)
-      const turn = only?.turn ?? sharedBy[0] ?? outside
-      const facts = this.turns.find((item) => item.turn === turn)
-      if (turn === null || facts === undefined) throw new Error('a change without a turn')
-      const source = isShared ? 'shared' : only === undefined ? 'outside' : 'unknown'
-      this.changes.push({
-        path,
-        scan: this.#scans,
-        turn,
-        kind: facts.kind,
-        session: isShared ? null : facts.session,
-        source,
-        sharedBy,
-        before,
-        after,
-      })
-      for (const id of isShared ? sharedBy : [turn]) this.#noteChange(id)
+    for (const change of found) {
+      const owners = this.#ownersOf(change.path)
+      if (owners.length === 0) outside ??= this.#addTurn('outside', null, null)
+      this.#push(change, owners.length === 0 && outside !== null ? [outside] : owners)
     }
     for (const turn of this.#open) turn.named.clear()
+  }
+
+  /** The open turns that a change belongs to: the only one, the one whose tool named the path, or all. */
+  #ownersOf(path: RelPath): TurnId[] {
+    const namedBy = this.#open.filter((turn) => turn.named.has(path))
+    return (namedBy.length === 1 ? namedBy : this.#open).map((turn) => turn.turn)
+  }
+
+  #push({ path, before, after }: TreeChange, owners: readonly TurnId[]): void {
+    const facts = this.turns.find((item) => item.turn === owners[0])
+    if (facts === undefined) throw new Error('a change without a turn')
+    const isShared = owners.length > 1
+    this.changes.push({
+      path,
+      scan: this.#scans,
+      turn: facts.turn,
+      kind: facts.kind,
+      session: isShared ? null : facts.session,
+      source: isShared ? 'shared' : facts.kind === 'outside' ? 'outside' : 'unknown',
+      sharedBy: isShared ? owners : [],
+      before,
+      after,
+    })
+    for (const owner of owners) this.#noteChange(owner)
   }
 
   #noteChange(turn: TurnId): void {

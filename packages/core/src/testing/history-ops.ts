@@ -32,32 +32,35 @@ const MODES = [0o644, 0o755, 0o600] as const
 /** A random history: sessions whose turns overlap, edits by agents and people, restores of every kind. */
 export function randomHistory(seed: number): HistoryOp[] {
   const random = new SeededRandom(seed)
-  const length = 6 + random.below(26)
-  return Array.from({ length }, () => randomOp(random))
+  const length = 8 + random.below(32)
+  // Many changes of few paths make deep stacks; many paths make trees that get in each other's way.
+  const files = seed % 2 === 0 ? ['a', 'b', 'd/x'] : FILES
+  return Array.from({ length }, () => randomOp(random, files))
 }
 
-function randomOp(random: SeededRandom): HistoryOp {
+function randomOp(random: SeededRandom, files: readonly RelPath[]): HistoryOp {
   const dice = random.below(100)
   if (dice < 14) return { op: 'begin', session: random.below(2) }
-  if (dice < 26) return { op: 'end', session: random.below(2) }
-  if (dice < 68)
-    return { op: 'edit', edit: randomEdit(random), tool: random.chance(50) ? random.below(2) : null }
-  if (dice < 71) return { op: 'checkpoint', paths: random.chance(30) ? [random.pick(FILES)] : null }
-  if (dice < 79) {
+  if (dice < 22) return { op: 'end', session: random.below(2) }
+  if (dice < 72) {
+    return { op: 'edit', edit: randomEdit(random, files), tool: random.chance(60) ? random.below(2) : null }
+  }
+  if (dice < 75) return { op: 'checkpoint', paths: random.chance(30) ? [random.pick(files)] : null }
+  if (dice < 82) {
     return {
       op: 'undo',
       session: random.chance(25) ? random.below(2) : null,
       onConflict: randomChoice(random),
     }
   }
-  if (dice < 86) return { op: 'redo' }
+  if (dice < 88) return { op: 'redo' }
   return {
     op: 'restore',
     back: random.below(8),
     scope: random.pick(['turn', 'turn', 'from-turn', 'from-turn', 'session', 'all-sessions']),
     exact: random.chance(15),
     onConflict: randomChoice(random),
-    paths: random.chance(25) ? [random.chance(50) ? random.pick(FILES) : random.pick(FOLDERS)] : null,
+    paths: random.chance(25) ? [random.chance(50) ? random.pick(files) : random.pick(FOLDERS)] : null,
   }
 }
 
@@ -65,16 +68,17 @@ function randomChoice(random: SeededRandom): ConflictChoice {
   return random.pick(['keep', 'keep', 'keep', 'save', 'merge', 'merge', 'fail'])
 }
 
-function randomEdit(random: SeededRandom): Edit {
+function randomEdit(random: SeededRandom, files: readonly RelPath[]): Edit {
   const dice = random.below(100)
-  const path = random.pick(FILES)
-  if (dice < 58) return { do: 'write', path, line: random.below(6), value: random.below(4) }
-  if (dice < 74) return { do: 'remove', path: random.chance(75) ? path : random.pick(FOLDERS) }
-  if (dice < 84)
+  const path = random.pick(files)
+  if (dice < 66) return { do: 'write', path, line: random.below(6), value: random.below(4) }
+  if (dice < 79) return { do: 'remove', path: random.chance(75) ? path : random.pick(FOLDERS) }
+  if (dice < 87) {
     return { do: 'chmod', path: random.chance(80) ? path : random.pick(FOLDERS), mode: random.pick(MODES) }
-  if (dice < 88) return { do: 'link', path, target: random.pick(['b', 'elsewhere']) }
-  if (dice < 94) return { do: 'mkdir', path: random.pick(FOLDERS) }
-  if (dice < 96) return { do: 'grow', path }
+  }
+  if (dice < 90) return { do: 'link', path, target: random.pick(['b', 'elsewhere']) }
+  if (dice < 95) return { do: 'mkdir', path: random.pick(FOLDERS) }
+  if (dice < 97) return { do: 'grow', path }
   if (dice < 98) return { do: 'exclude', path: random.pick(FOLDERS) }
   return { do: 'git-init', path: random.pick(FOLDERS) }
 }

@@ -2,8 +2,25 @@ import type { ConflictChoice } from '#command/messages.ts'
 import type { RelPath } from '#path/rel-path.ts'
 import type { State } from '#tree/state.ts'
 import type { CommandOutcome } from './core-workspace.ts'
-import type { HistoryOp, RestoreOp } from './history-ops.ts'
-import { applyEdit, type MemoryTree, textFile, textOf } from './memory-tree.ts'
+import type { HistoryOp } from './history-ops.ts'
+import { applyEdit, type MemoryTree } from './memory-tree.ts'
+import { judge } from './oracle-judge.ts'
+import {
+  type Done,
+  fresh,
+  hiddenBy,
+  ids,
+  isKept,
+  isNamed,
+  NOWHERE,
+  nothing,
+  type Rec,
+  type Request,
+  type Turn,
+  type Wish,
+  wordsOf,
+} from './oracle-records.ts'
+import { keepRepositories, settleParents, settleRoom } from './oracle-surroundings.ts'
 
 /**
  * The rules of history told a second time, as simply as they can be: lists are changed in place, every restore
@@ -11,59 +28,14 @@ import { applyEdit, type MemoryTree, textFile, textOf } from './memory-tree.ts'
  * until nothing changes any more. It shares no code with history/ and restore/, and is slow where it helps.
  */
 
-interface Rec {
-  id: number
-  turns: number[]
-  kind: 'agent' | 'shared' | 'person'
-  session: string | null
-  before: State
-  after: State
-}
-
-interface Turn {
-  number: number
-  kind: 'agent' | 'checkpoint' | 'restore' | 'outside'
-  session: string | null
-  start: number
-  changed: boolean
-  paths: readonly RelPath[] | null
-}
-
-interface Done {
-  number: number
-  target: number
-  takes: number | null
-  of: number[]
-  whole: boolean
-  status: string
-  /** The lists of live changes of the paths it moved, and their states, before and after. */
-  before: Map<RelPath, Rec[]>
-  after: Map<RelPath, Rec[]>
-  was: Map<RelPath, State>
-}
-
-interface Wish {
-  from: State
-  want: State
-  /** What the path's list of live changes is to become. */
-  list: Rec[]
-  also: number[]
-  verdict: 'go' | 'unchanged' | 'skipped' | string
-  by: string
-  isConflict: boolean
-  isMerge: boolean
-}
-
-type Request = Pick<RestoreOp, 'scope' | 'exact' | 'onConflict' | 'paths'>
-
-const NOWHERE: State = { kind: 'absent' }
-
 export class HistoryOracle {
   readonly tree: MemoryTree = new Map()
   readonly live = new Map<RelPath, Rec[]>()
   readonly turns: Turn[] = []
   readonly done: Done[] = []
   #lastSeen: MemoryTree
+  /** What each path was when it was first seen to change. */
+  readonly #start = new Map<RelPath, State>()
   #open: { turn: Turn; session: number; tools: Set<RelPath> }[] = []
   #clock = 0
   readonly #isLost: (blob: string) => boolean
@@ -127,24 +99,30 @@ export class HistoryOracle {
     for (const path of paths) {
       const before = this.#lastSeen.get(path) ?? NOWHERE
       const after = this.tree.get(path) ?? NOWHERE
-      if (JSON.stringify(before) === JSON.stringify(after)) continue
-      if (hiddenBy(this.#lastSeen, path) !== null || hiddenBy(this.tree, path) !== null) continue
+      if (JSON.stringify(before) === JSON.stringify(after) || this.#isHidden(path)) continue
+      if (!this.#start.has(path)) this.#start.set(path, before)
       const rec: Rec = { id: this.#clock, turns: [], kind: 'person', session: null, before, after }
-      const users = this.#open.filter((open) => open.tools.has(path))
       if (this.#open.length === 0) {
         outside ??= this.#turn('outside', null, null)
         rec.turns = [outside.number]
-      } else {
-        const owners = this.#open.length === 1 ? this.#open : users.length === 1 ? users : this.#open
-        rec.turns = owners.map((open) => open.turn.number)
-        rec.kind = owners.length === 1 ? 'agent' : 'shared'
-        rec.session = owners.length === 1 ? (owners[0]?.turn.session ?? null) : null
-        for (const open of owners) open.turn.changed = true
-      }
+      } else this.#giveToOpenTurns(rec, path)
       this.live.set(path, [...(this.live.get(path) ?? []), rec])
     }
     for (const open of this.#open) open.tools = new Set()
     this.#lastSeen = new Map(this.tree)
+  }
+
+  #giveToOpenTurns(rec: Rec, path: RelPath): void {
+    const users = this.#open.filter((open) => open.tools.has(path))
+    const owners = this.#open.length === 1 ? this.#open : users.length === 1 ? users : this.#open
+    rec.turns = owners.map((open) => open.turn.number)
+    rec.kind = owners.length === 1 ? 'agent' : 'shared'
+    rec.session = owners.length === 1 ? (owners[0]?.turn.session ?? null) : null
+    for (const open of owners) open.turn.changed = true
+  }
+
+  #isHidden(path: RelPath): boolean {
+    return hiddenBy(this.#lastSeen, path) !== null || hiddenBy(this.tree, path) !== null
   }
 
   #now(path: RelPath): State {
@@ -186,15 +164,15 @@ export class HistoryOracle {
   #restore(target: Turn, request: Request): CommandOutcome {
     const restored = this.done.find((item) => item.number === target.number)
     const wishes = restored === undefined ? this.#wishes(target, request) : this.#wishesBack(restored)
-    this.#keepRepositories(wishes)
+    keepRepositories(wishes)
     for (const path of [...wishes.keys()]) if (!isNamed(path, request.paths)) wishes.delete(path)
     for (const wish of wishes.values()) {
       if (wish.verdict !== 'go') continue
       if (wish.want.kind === 'file' && !wish.isMerge && this.#isLost(wish.want.blob))
         wish.verdict = 'missing-blob'
     }
-    this.#settleRoom(wishes)
-    const made = this.#settleParents(wishes)
+    settleRoom(wishes, this.tree)
+    const made = settleParents(wishes, this.tree, this.live)
     const conflicts = [...wishes].filter(([, wish]) => wish.isConflict && isKept(wish) && !made.has(wish))
     if (request.onConflict === 'fail' && conflicts.length > 0) {
       return { status: 'refused', lines: conflicts.map(([path]) => path).sort() }
@@ -264,127 +242,23 @@ export class HistoryOracle {
       if (from.kind !== 'skipped' && JSON.stringify(from) === JSON.stringify(want)) {
         wish.verdict = 'unchanged'
         if (above.length > 0) Object.assign(wish, { list: recs, also: [] })
+        else this.#fillGap(path, wish)
         continue
       }
       if (want.kind === 'skipped') wish.verdict = 'skipped'
       else if (from.kind === 'skipped') wish.verdict = 'not-captured'
-      else this.#judge(wish, { recs, mine, low, high, above, everyone, only, target, request })
+      else judge(wish, { recs, mine, low, high, above, everyone, only, target, request }, this.#isLost)
+      this.#fillGap(path, wish)
     }
     return wishes
   }
 
-  #judge(
-    wish: Wish,
-    at: {
-      recs: Rec[]
-      mine: boolean[]
-      low: number
-      high: number
-      above: Rec[]
-      everyone: boolean
-      only: boolean
-      target: Turn
-      request: Request
-    },
-  ): void {
-    const between = at.recs
-      .slice(at.low, at.high)
-      .filter((rec, i) => !at.mine[at.low + i] && rec.kind !== 'person')
-    const stranger = at.everyone ? undefined : between[0]
-    const refuse = (rec: Rec | undefined, reason: string): void => {
-      wish.verdict = reason
-      wish.by = rec === undefined ? '' : `t_${rec.turns[0]}`
-      wish.isConflict = true
-    }
-    const takeAll = (): void => {
-      if (stranger !== undefined)
-        refuse(stranger, stranger.kind === 'shared' ? 'shared' : 'interleaved-with-other-session')
-    }
-    const last = at.above.at(-1)
-    if (last === undefined) return takeAll()
-    const choice = at.request.onConflict
-    const isChmods = at.above.every(
-      (rec) =>
-        rec.kind === 'person' && blobOf(rec.before) === blobOf(rec.after) && blobOf(rec.after) !== null,
-    )
-    if (!at.only && isChmods && wish.want.kind === 'file' && wish.from.kind === 'file') {
-      takeAll()
-      if (isKept(wish)) return
-      wish.also = wish.also.filter((turn) => !at.above.some((rec) => rec.turns[0] === turn))
-      // A turn may have a change below and a chmod above: only one of the two is undone.
-      const below = at.recs.slice(at.low, at.high + 1).filter((rec, i) => !at.mine[at.low + i])
-      wish.also = below.map((rec) => rec.turns[0] ?? 0)
-      const mixed: State = { ...wish.want, mode: wish.from.mode }
-      if (wish.want.mode !== wish.from.mode) wish.list = [...wish.list, this.#fresh(wish.want, mixed)]
-      wish.want = mixed
-      if (blobOf(mixed) === blobOf(wish.from)) wish.verdict = 'unchanged'
+  /** Where a list of live changes does not end in what the path is to be, the restore's own change says so. */
+  #fillGap(path: RelPath, wish: Wish): void {
+    const says = wish.list.at(-1)?.after ?? this.#start.get(path) ?? NOWHERE
+    if (isKept(wish) || wish.verdict === 'skipped' || JSON.stringify(says) === JSON.stringify(wish.want))
       return
-    }
-    if ((at.only && choice !== 'save') || choice === 'merge')
-      return this.#merge(wish, at, () => refuse(last, this.#why(last, at)))
-    if (choice === 'save') return takeAll()
-    refuse(last, this.#why(last, at))
-  }
-
-  #why(last: Rec, at: { recs: Rec[]; high: number; target: Turn }): string {
-    if (last.kind === 'shared') return 'shared'
-    if (last.kind === 'agent')
-      return last.session === at.target.session ? 'changed-after-turn' : 'owned-by-other-session'
-    return at.recs[at.high]?.after.kind === last.after.kind ? 'changed-after-turn' : 'type-changed'
-  }
-
-  #fresh(before: State, after: State): Rec {
-    return { id: -1, turns: [], kind: 'person', session: null, before, after }
-  }
-
-  /** Undoes the turn's changes one block after another on the present text, newest first. */
-  #merge(
-    wish: Wish,
-    at: { recs: Rec[]; mine: boolean[]; low: number; high: number },
-    refuse: () => void,
-  ): void {
-    let state = wish.from
-    let i = at.high
-    while (i >= at.low) {
-      if (!at.mine[i]) {
-        i--
-        continue
-      }
-      const newest = at.recs[i]
-      while (i > 0 && at.mine[i - 1]) i--
-      const oldest = at.recs[i]
-      i--
-      if (newest === undefined || oldest === undefined) throw new Error('a block without ends')
-      const merged = this.#mergeOne(newest.after, state, oldest.before)
-      if (merged === 'lost') {
-        wish.verdict = 'missing-blob'
-        return
-      }
-      if (merged === null) return refuse()
-      state = merged
-    }
-    wish.list = at.recs.filter((_, k) => !at.mine[k])
-    wish.also = []
-    if (JSON.stringify(state) === JSON.stringify(wish.from)) wish.verdict = 'unchanged'
-    else {
-      wish.list.push(this.#fresh(wish.from, state))
-      wish.isMerge = true
-    }
-    wish.want = state
-  }
-
-  #mergeOne(base: State, ours: State, theirs: State): State | 'lost' | null {
-    const same = (a: State, b: State): boolean =>
-      a.kind !== 'skipped' && JSON.stringify(a) === JSON.stringify(b)
-    if (same(base, theirs) || same(ours, theirs)) return ours
-    if (base.kind !== 'file' || ours.kind !== 'file' || theirs.kind !== 'file') return null
-    const mode = base.mode === ours.mode ? theirs.mode : ours.mode
-    const [b, o, t] = [textOf(base.blob), textOf(ours.blob), textOf(theirs.blob)]
-    if (b === t || o === t) return textFile(o, mode)
-    if (b === o) return textFile(t, mode)
-    if ([base, ours, theirs].some((state) => this.#isLost(state.blob))) return 'lost'
-    const text = mergeByPlace(b.split('\n'), o.split('\n'), t.split('\n'))
-    return text === null ? null : textFile(text.join('\n'), mode)
+    wish.list = [...wish.list, fresh(says, wish.want)]
   }
 
   #wishesBack(restored: Done): Map<RelPath, Wish> {
@@ -404,21 +278,9 @@ export class HistoryOracle {
         isMerge: false,
       }
       wishes.set(path, wish)
-      const top = now.at(-1)
-      if (
-        ids(now) === ids(after) &&
-        top !== undefined &&
-        from.kind !== 'skipped' &&
-        JSON.stringify(top.after) !== JSON.stringify(from)
-      ) {
-        Object.assign(wish, { verdict: 'unknown-writer', isConflict: true })
-        continue
-      }
       if (ids(now) === ids(after)) {
-        if (from.kind !== 'skipped' && JSON.stringify(from) === JSON.stringify(want))
-          wish.verdict = 'unchanged'
-        else if (want.kind === 'skipped') wish.verdict = 'skipped'
-        else if (from.kind === 'skipped') wish.verdict = 'not-captured'
+        wish.verdict = verdictBack(wish, now.at(-1)?.after ?? from)
+        wish.isConflict = wish.verdict === 'unknown-writer'
         continue
       }
       const fresh = now.filter((rec) => !after.some((old) => old.id === rec.id)).pop()
@@ -439,84 +301,6 @@ export class HistoryOracle {
   }
 
   // ---- the tree around a path
-
-  #keepRepositories(wishes: Map<RelPath, Wish>): void {
-    for (const [path, wish] of wishes) {
-      if (!path.endsWith('/.git') || wish.verdict !== 'not-captured' || wish.want.kind !== 'absent') continue
-      wish.verdict = 'skipped'
-      const folder = path.slice(0, -5)
-      for (const [other, inside] of wishes) {
-        if ((other === folder || other.startsWith(`${folder}/`)) && inside.verdict === 'go')
-          inside.verdict = 'not-captured'
-      }
-    }
-  }
-
-  /** A folder that is to go, or to give way, stays while anything stays in it or is to come into it. */
-  #settleRoom(wishes: Map<RelPath, Wish>): void {
-    for (const [path, wish] of wishes) {
-      if (wish.verdict !== 'missing-blob' || wish.from.kind !== 'dir') continue
-      for (const [below, inside] of wishes) {
-        if (below.startsWith(`${path}/`) && inside.verdict === 'go' && inside.want.kind === 'absent')
-          inside.verdict = 'missing-blob'
-      }
-    }
-    for (let again = true; again; ) {
-      again = false
-      for (const [path, wish] of wishes) {
-        if (wish.verdict !== 'go' || wish.from.kind !== 'dir' || wish.want.kind === 'dir') continue
-        const isInside = (other: RelPath): boolean => other.startsWith(`${path}/`)
-        const goes = (other: RelPath): boolean =>
-          wishes.get(other)?.verdict === 'go' && wishes.get(other)?.want.kind === 'absent'
-        const stays = [...this.tree.keys()].some((other) => isInside(other) && !goes(other))
-        const comes = [...wishes].some(
-          ([other, inside]) => isInside(other) && inside.verdict === 'go' && inside.want.kind !== 'absent',
-        )
-        if (!stays && !comes) continue
-        wish.verdict = 'directory-not-empty'
-        again = true
-      }
-    }
-  }
-
-  /** Gives the wishes for missing parents; those stand in `wishes` as well, over whatever was there. */
-  #settleParents(wishes: Map<RelPath, Wish>): Set<Wish> {
-    const made = new Set<Wish>()
-    for (const path of [...wishes.keys()].sort()) {
-      const wish = wishes.get(path)
-      if (wish === undefined || wish.verdict !== 'go' || wish.want.kind === 'absent') continue
-      const names = path.split('/')
-      const folders = names.slice(1).map((_, i) => names.slice(0, i + 1).join('/'))
-      const coming = folders.map((folder): State => {
-        const other = wishes.get(folder)
-        return other?.verdict === 'go' ? other.want : (this.tree.get(folder) ?? NOWHERE)
-      })
-      if (coming.some((state) => state.kind !== 'dir' && state.kind !== 'absent')) {
-        wish.verdict = 'blocked-by-parent'
-        continue
-      }
-      for (const [i, folder] of folders.entries()) {
-        if (coming[i]?.kind === 'dir') continue
-        const old = wishes.get(folder)
-        const recs = this.live.get(folder) ?? []
-        const want = lastFolder(recs)
-        const isGoing = old?.verdict === 'go'
-        const parent: Wish = {
-          from: isGoing ? old.from : NOWHERE,
-          want,
-          list: [...(isGoing ? old.list : recs), this.#fresh(NOWHERE, want)],
-          also: isGoing ? old.also : [],
-          verdict: 'go',
-          by: '',
-          isConflict: false,
-          isMerge: false,
-        }
-        wishes.set(folder, parent)
-        made.add(parent)
-      }
-    }
-    return made
-  }
 
   #carryOut(
     target: Turn,
@@ -562,79 +346,10 @@ export class HistoryOracle {
   }
 }
 
-/** The excluded folder above a path, or null. */
-function hiddenBy(tree: ReadonlyMap<RelPath, State>, path: RelPath): State | null {
-  for (const [folder, state] of tree) {
-    if (state.kind === 'skipped' && state.reason === 'excluded-directory' && path.startsWith(`${folder}/`))
-      return state
-  }
-  return null
-}
-
-function nothing(): CommandOutcome {
-  return { status: 'nothing-to-do', lines: [] }
-}
-
-function ids(recs: readonly Rec[]): string {
-  return recs.map((rec) => rec.id).join(' ')
-}
-
-function isNamed(path: RelPath, paths: readonly RelPath[] | null): boolean {
-  return paths === null || paths.some((named) => path === named || path.startsWith(`${named}/`))
-}
-
-function isKept(wish: Wish): boolean {
-  return wish.verdict !== 'go' && wish.verdict !== 'unchanged' && wish.verdict !== 'skipped'
-}
-
-function blobOf(state: State): string | null {
-  return state.kind === 'file' ? state.blob : null
-}
-
-function lastFolder(recs: readonly Rec[]): State {
-  const states = recs.flatMap((rec) => [rec.before, rec.after]).filter((state) => state.kind === 'dir')
-  return states.pop() ?? { kind: 'dir', mode: 0o755 }
-}
-
-function wordsOf(path: RelPath, wish: Wish): string[] {
-  const also = wish.also.map((turn) => `also undone ${path} t_${turn}`)
-  switch (wish.verdict) {
-    case 'unchanged':
-      return also
-    case 'skipped':
-      return [`skipped ${path} ${skipReason(wish, path)}`]
-    case 'go':
-      if (wish.want.kind === 'dir') return [...also, `directory restored ${path}`]
-      if (wish.want.kind === 'absent')
-        return [...also, wish.from.kind === 'dir' ? `directory deleted ${path}` : `deleted ${path}`]
-      return [...also, wish.isMerge ? `merged ${path}` : `restored ${path}`]
-    default: {
-      const isFolder = wish.want.kind === 'dir' || (wish.want.kind === 'absent' && wish.from.kind === 'dir')
-      return [isFolder ? `directory kept ${path}` : `kept ${path} ${wish.verdict} ${wish.by}`]
-    }
-  }
-}
-
-function skipReason(wish: Wish, path: RelPath): string {
-  if (path.endsWith('/.git')) return 'nested-git-dir'
-  return wish.want.kind === 'skipped' ? wish.want.reason : ''
-}
-
-/** The model's texts never lose or gain a line, so a merge can be judged place by place. */
-function mergeByPlace(base: string[], ours: string[], theirs: string[]): string[] | null {
-  const merged: string[] = []
-  for (let i = 0; i < base.length; ) {
-    let end = i
-    while (end < base.length && (ours[end] !== base[end] || theirs[end] !== base[end])) end++
-    if (end === i) {
-      merged.push(base[i] ?? '')
-      i++
-      continue
-    }
-    const [b, o, t] = [base.slice(i, end).join(), ours.slice(i, end).join(), theirs.slice(i, end).join()]
-    if (o !== b && t !== b && o !== t) return null
-    merged.push(...(o === b ? theirs : ours).slice(i, end))
-    i = end
-  }
-  return merged
+/** @param left the state in which the restore left the path */
+function verdictBack({ from, want }: Wish, left: State): string {
+  if (from.kind !== 'skipped' && JSON.stringify(left) !== JSON.stringify(from)) return 'unknown-writer'
+  if (from.kind !== 'skipped' && JSON.stringify(from) === JSON.stringify(want)) return 'unchanged'
+  if (want.kind === 'skipped') return 'skipped'
+  return from.kind === 'skipped' ? 'not-captured' : 'go'
 }

@@ -1,5 +1,19 @@
-export * from './core-workspace.ts'
-export * from './history-ops.ts'
-export * from './history-oracle.ts'
-export * from './memory-tree.ts'
-export * from './random.ts'
+export {
+  type CommandOutcome,
+  CoreWorkspace,
+  RIGHT_DESIGN,
+  type WorkspaceDesign,
+  type WorkspaceLog,
+} from './core-workspace.ts'
+export { type HistoryOp, type RestoreOp, randomHistory } from './history-ops.ts'
+export { HistoryOracle } from './history-oracle.ts'
+export {
+  applyEdit,
+  type Edit,
+  type MemoryTree,
+  stateAt,
+  textFile,
+  textOf,
+  writeState,
+} from './memory-tree.ts'
+export { SeededRandom } from './random.ts'

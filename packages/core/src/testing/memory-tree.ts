@@ -63,14 +63,20 @@ export function applyEdit(tree: MemoryTree, edit: Edit): void {
         tree.set(edit.path, { kind: 'skipped', reason: 'too-large' })
       return
     case 'exclude':
-      if (now.kind !== 'dir') return
-      for (const path of childrenOf(tree, edit.path)) tree.delete(path)
-      tree.set(edit.path, { kind: 'skipped', reason: 'excluded-directory' })
-      return
     case 'git-init':
-      if (now.kind === 'dir') tree.set(`${edit.path}/.git`, { kind: 'skipped', reason: 'nested-git-dir' })
+      if (now.kind === 'dir') hide(tree, edit)
       return
   }
+}
+
+/** From now on no scan sees into the directory, or into the repository in it. */
+function hide(tree: MemoryTree, { do: how, path }: Edit): void {
+  if (how === 'git-init') {
+    tree.set(`${path}/.git`, { kind: 'skipped', reason: 'nested-git-dir' })
+    return
+  }
+  for (const below of childrenOf(tree, path)) tree.delete(below)
+  tree.set(path, { kind: 'skipped', reason: 'excluded-directory' })
 }
 
 function makeParents(tree: MemoryTree, path: RelPath): boolean {
