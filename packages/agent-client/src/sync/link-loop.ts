@@ -9,7 +9,7 @@ import type { Wake } from './wake.ts'
 
 export interface LinkLoopParts {
   readonly caller: Caller
-  readonly commands: Commands
+  readonly commands: Pick<Commands, 'handle'>
   readonly backoff: Backoff
   /** Rung when the link is to be tried again at once. */
   readonly wake: Wake

@@ -70,11 +70,14 @@ export function holdLink(parts: LinkParts, signal: AbortSignal): Promise<LinkEnd
     parts.onMessage(message, say)
   })
   socket.on('unexpected-response', (_, response) => {
-    finish('refused', `HTTP ${response.statusCode ?? 0}`)
+    const status = response.statusCode ?? 0
+    // Anything else comes from something in between that does not know sockets.
+    const isRefused = status === 401 || status === 403
+    finish(isRefused ? 'refused' : 'failed', `HTTP ${status}`)
     socket.terminate()
   })
   socket.on('error', (error) => {
-    if (end.why === 'failed' || end.why === 'closed') finish(end.why, error.message)
+    if (end.detail === '' && (end.why === 'failed' || end.why === 'closed')) finish(end.why, error.message)
   })
   socket.on('close', (code) => {
     heartbeat.stop()
