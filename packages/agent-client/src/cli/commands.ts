@@ -23,4 +23,10 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   status: () => import('./status.ts'),
   verify: () => import('./verify.ts'),
   usage: () => import('./usage.ts'),
+  login: () => import('./login.ts'),
+  connect: () => import('./connect.ts'),
+  disconnect: () => import('./disconnect.ts'),
+  push: () => import('./push.ts'),
+  policy: () => import('./policy.ts'),
+  pause: () => import('./pause.ts'),
 }

@@ -1,3 +1,4 @@
+import { describeSync, type SyncStatus } from '#sync/status.ts'
 import type { Register } from './context.ts'
 
 export const register: Register = (program, context) => {
@@ -8,6 +9,7 @@ export const register: Register = (program, context) => {
       const { deps } = context
       const workspace = context.findWorkspace()
       const open = workspace === null ? [] : deps.log.listOpenTurns(workspace.id)
+      const sync = describeSync(deps, context.env)
       const result = {
         workspace: workspace?.id ?? null,
         openTurns: open.map(({ turn, number, session, agent, startedAt }) => ({
@@ -17,8 +19,7 @@ export const register: Register = (program, context) => {
           agent,
           startedAt,
         })),
-        ...deps.log.countOutbox(),
-        connected: false,
+        ...sync,
         interruptedRestore: workspace === null ? null : (deps.log.findJournal(workspace.id)?.restore ?? null),
         disk: { bytes: deps.packs.bytesOnDisk(), budget: deps.config.diskBudgetBytes },
       }
@@ -26,10 +27,24 @@ export const register: Register = (program, context) => {
         [
           workspace === null ? 'not in a workspace' : workspace.root,
           `open turns: ${open.length === 0 ? 'none' : open.map(({ number }) => `@${number}`).join(' ')}`,
-          `to be sent: ${result.unpushed}, set aside: ${result.setAside}`,
+          ...describeInWords(sync),
           ...(result.interruptedRestore === null ? [] : ['a restore was cut off: run `turnback recover`']),
           `store: ${result.disk.bytes} of ${result.disk.budget} bytes`,
         ].join('\n'),
       )
     })
+}
+
+function describeInWords(sync: SyncStatus): string[] {
+  const service = sync.server ?? 'not logged in'
+  return [
+    `service: ${service}, ${sync.connected ? 'connected' : 'not connected'}`,
+    `to be sent: ${sync.unpushed}, set aside: ${sync.setAside.length}`,
+    ...sync.setAside.map(({ turn, reason }) => `  ${turn}: ${reason}`),
+    ...(sync.pausedUntil === null ? [] : ['paused: `turnback pause --end` goes on']),
+    ...sync.pendingRestores.map(({ by, command }) => `${by} asks for a restore; to agree: ${command}`),
+    ...(sync.lastError === undefined
+      ? []
+      : [`last trouble: ${sync.lastError.message} (${sync.lastError.code})`]),
+  ]
 }

@@ -1,0 +1,49 @@
+import { findConnection } from '#sync/login.ts'
+import { runResident, startResident, tellStarter } from '#sync/run-resident.ts'
+import { describeSync } from '#sync/status.ts'
+import type { Context, Register } from './context.ts'
+
+export const register: Register = (program, context) => {
+  program
+    .command('connect')
+    .option('--foreground', 'stay in this terminal')
+    .description('start the resident client: it sends turns and answers the service')
+    .action(async ({ foreground }: { foreground?: boolean }) => {
+      if (foreground === true) await stay(context)
+      else await goToBackground(context)
+    })
+}
+
+async function goToBackground(context: Context): Promise<void> {
+  const { deps, env } = context
+  const before = describeSync(deps, env).resident
+  const { process: started } = await startResident(deps, env, process.argv[1] ?? '')
+  const alreadyRunning = before?.pid === started.pid
+  const loggedIn = findConnection(deps.home, env) !== null
+  context.print({ pid: started.pid, alreadyRunning, loggedIn, logs: deps.home.logs }, () =>
+    [
+      `${alreadyRunning ? 'already running' : 'running'} as process ${started.pid}; log in ${deps.home.logs}`,
+      ...(loggedIn ? [] : ['not logged in yet: turns stay here until `turnback login`']),
+    ].join('\n'),
+  )
+}
+
+async function stay(context: Context): Promise<void> {
+  const { deps, env } = context
+  // The starter goes away, and with it the other end of this.
+  process.stderr.on('error', () => undefined)
+  let isFirst: boolean
+  try {
+    isFirst = await runResident(deps, env, () => {
+      tellStarter({ ready: true })
+      if (process.stderr.isTTY)
+        context.talk(`connected client is up (process ${process.pid}); end it with Ctrl-C`)
+    })
+  } catch (error) {
+    tellStarter({ ready: false, why: error instanceof Error ? error.message : String(error) })
+    throw error
+  }
+  // One that was started at the same moment was quicker, and does the same.
+  if (!isFirst) tellStarter({ ready: true })
+  context.print({ pid: process.pid, alreadyRunning: !isFirst }, () => (isFirst ? 'ended' : 'already running'))
+}
