@@ -1,4 +1,5 @@
 import type {
+  Authoriser,
   CommandId,
   MachineId,
   Preview,
@@ -26,9 +27,10 @@ export const restores = pgTable(
     turnId: text().$type<TurnId>().notNull(),
     status: text().$type<RestoreState>().notNull(),
     request: jsonb().$type<RestoreRequest>(),
-    requestedByKind: text({ enum: ['local', 'user', 'token'] }).notNull(),
+    /** By whose word, as the machine is told; null for a restore that was asked for at the machine itself. */
+    authoriser: jsonb().$type<Authoriser>(),
     requestedById: text(),
-    requestedByName: text().notNull(),
+    requestedBy: jsonb().$type<RestoreReport['requestedBy']>().notNull(),
     createdAt: at().notNull(),
     updatedAt: at().notNull(),
     /** When the present state ends by itself, if nothing comes. */

@@ -1,0 +1,1 @@
+export { commandRoutes, linkRoutes } from './routes.ts'

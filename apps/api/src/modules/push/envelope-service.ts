@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto'
+import {
+  DomainError,
+  type EnvelopeType,
+  limits,
+  parseEnvelopeHeader,
+  type Stub,
+  signedPrefix,
+  stubSchema,
+  type TurnManifest,
+  turnManifestSchema,
+} from '@turnback/core'
+import type { z } from 'zod'
+import type { MachineActor } from '#http/actor.ts'
+import { invalid } from '#http/errors.ts'
+import { isSignedBy } from '#modules/machines/index.ts'
+import { unzstd } from './zstd.ts'
+
+/** Compressed envelopes, unpacked within bounds. */
+export async function unpackEnvelope(compressed: Uint8Array): Promise<Uint8Array> {
+  const bytes = await unzstd(compressed, limits.envelopeBytes)
+  if (!('fault' in bytes)) return bytes
+  if (bytes.fault === 'too-large')
+    throw new DomainError('PAYLOAD_TOO_LARGE', { maxBytes: limits.envelopeBytes })
+  throw new DomainError('MANIFEST_INVALID', { why: bytes.fault })
+}
+
+/**
+ * Checks that this machine signed these very bytes as one of `types`, and gives the body's text.
+ * @throws SIGNATURE_INVALID
+ */
+export function openEnvelope(
+  machine: MachineActor,
+  envelope: Uint8Array,
+  types: readonly EnvelopeType[],
+): { type: EnvelopeType; text: string; sha256: string } {
+  const header = parseEnvelopeHeader(envelope)
+  if (header === null || header.machine !== machine.id || !types.includes(header.type))
+    throw new DomainError('SIGNATURE_INVALID')
+  const body = envelope.subarray(header.bodyOffset)
+  const signed = Buffer.concat([Buffer.from(signedPrefix(header.type, header.machine, body.length)), body])
+  if (!isSignedBy(machine.publicKey, signed, header.signature)) throw new DomainError('SIGNATURE_INVALID')
+  const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8')
+  return { type: header.type, text, sha256: createHash('sha256').update(envelope).digest('hex') }
+}
+
+export function parseManifest(text: string): TurnManifest {
+  return parseBody(text, turnManifestSchema)
+}
+
+export function parseStub(text: string): Stub {
+  return parseBody(text, stubSchema)
+}
+
+function parseBody<T>(text: string, schema: z.ZodType<T>): T {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch (error) {
+    throw new DomainError('MANIFEST_INVALID', { why: 'json' }, { cause: error })
+  }
+  const parsed = schema.safeParse(json)
+  if (!parsed.success) throw new DomainError('MANIFEST_INVALID', invalid(parsed.error).details)
+  return parsed.data
+}

@@ -1,0 +1,2 @@
+export { turnRoutes } from './routes.ts'
+export { getTurnPlace } from './service.ts'
