@@ -10,7 +10,7 @@ import {
   textFile,
   type WorkspaceDesign,
 } from '#testing/index.ts'
-import { nothingToRecord, type State } from '#tree/state.ts'
+import { equalStates, nothingToRecord, type State } from '#tree/state.ts'
 import { stateIn } from '#tree/tree.ts'
 import { liveStacks } from './stack.ts'
 
@@ -36,7 +36,8 @@ function findDifference(ops: readonly HistoryOp[], seed: number, design: Workspa
   const isLost = lostIn(seed)
   const core = new CoreWorkspace(START, { ...design, hasBlob: (blob) => !isLost(blob) })
   const oracle = new HistoryOracle(START, isLost)
-  const seen = new Set(START.map(([path, state]) => keyOf(path, state)))
+  const book = new Book()
+  for (const [path, state] of START) book.note(path, state)
   for (const [i, op] of ops.entries()) {
     const wanted = oracle.apply(op)
     let got: typeof wanted
@@ -52,7 +53,7 @@ function findDifference(ops: readonly HistoryOp[], seed: number, design: Workspa
       firstUnequal('marks', core.marks(), oracle.marks()) ??
       firstUnequal('stacks', sorted(core.live()), sorted(liveOf(oracle)))
     if (difference !== null) return `op ${i} ${JSON.stringify(op)}: ${difference}`
-    const broken = findBrokenPromise(core, seen)
+    const broken = got === null ? null : findBrokenPromise(core, book)
     if (broken !== null) return `op ${i} ${JSON.stringify(op)}: ${broken}`
   }
   return null
@@ -75,24 +76,43 @@ function liveOf(oracle: HistoryOracle): Map<string, number[]> {
   )
 }
 
-/** What must hold whatever the rules say in detail. */
-function findBrokenPromise(core: CoreWorkspace, seen: Set<string>): string | null {
+/** What must hold whatever the rules say in detail. Looked at after each restoring command. */
+function findBrokenPromise(core: CoreWorkspace, book: Book): string | null {
   if (core.tree.get('untouched') !== UNTOUCHED) return 'a path that no turn touched was changed'
-  for (const { path, before, after } of core.changes) seen.add(keyOf(path, before)).add(keyOf(path, after))
-  for (const { path, after } of core.events.flatMap((event) => event.pushed)) seen.add(keyOf(path, after))
+  for (const { path, before, after } of core.changes.slice(book.changes)) book.note(path, before, after)
+  for (const event of core.events.slice(book.events)) {
+    for (const { path, before, after } of event.pushed) book.note(path, before, after)
+  }
+  book.changes = core.changes.length
+  book.events = core.events.length
   for (const [path, stack] of liveStacks(core.changes, core.events)) {
     const [top, present] = [stack.at(-1)?.after, stateIn(core.tree, path)]
     if (top === undefined || nothingToRecord(top, present) || core.wasHidden(path)) continue
     return `the top of the stack of ${path} is not what is there`
   }
   const plan = core.plans.at(-1)
-  return plan === undefined ? null : findFaultOfPlan(plan, core, seen)
+  return plan === undefined ? null : findFaultOfPlan(plan, core, book)
 }
 
-function findFaultOfPlan(plan: RestorePlan, core: CoreWorkspace, seen: Set<string>): string | null {
+/** Every state that stands in the log. */
+class Book {
+  changes = 0
+  events = 0
+  readonly #states = new Map<RelPath, State[]>()
+
+  note(path: RelPath, ...states: State[]): void {
+    this.#states.set(path, [...(this.#states.get(path) ?? []), ...states])
+  }
+
+  holds(path: RelPath, state: State): boolean {
+    return this.#states.get(path)?.some((known) => equalStates(known, state)) ?? false
+  }
+}
+
+function findFaultOfPlan(plan: RestorePlan, core: CoreWorkspace, book: Book): string | null {
   const before = new Map(core.changes.map((change) => [`${change.scan} ${change.path}`, change.before.kind]))
   for (const step of plan.steps) {
-    if (step.from.kind !== 'absent' && !seen.has(keyOf(step.path, step.from))) {
+    if (step.from.kind !== 'absent' && !book.holds(step.path, step.from)) {
       return `${step.path} was overwritten, and its bytes stand in no stack and no log`
     }
     const isProven = step.effect.popped.some((ref) => before.get(`${ref.scan} ${ref.path}`) === 'absent')
@@ -105,10 +125,6 @@ function findFaultOfPlan(plan: RestorePlan, core: CoreWorkspace, seen: Set<strin
   if (JSON.stringify(JSON.parse(JSON.stringify(plan))) !== JSON.stringify(plan))
     return 'the plan is no plain data'
   return null
-}
-
-function keyOf(path: RelPath, state: State): string {
-  return `${path} ${JSON.stringify(state)}`
 }
 
 /** The shortest list that still differs, found by leaving out one operation after another. */
@@ -147,7 +163,7 @@ describe('histories at random', () => {
     const differing = differingSeeds(HISTORIES, RIGHT_DESIGN)
     const [first] = differing
     if (first !== undefined) console.log(explain(first, RIGHT_DESIGN))
-    expect(differing).toEqual([])
+    expect(differing.slice(0, 20)).toEqual([])
   }, 120_000)
 
   it('reach every kind of line that a report can have', () => {
@@ -168,7 +184,6 @@ describe('histories at random', () => {
       'owned-by-other-session',
       'interleaved-with-other-session',
       'shared',
-      'unknown-writer',
       'not-captured',
       'missing-blob',
       'blocked-by-parent',
@@ -243,7 +258,7 @@ describe('designs that are wrong differ from the oracle', () => {
   }
   for (const [name, design] of Object.entries(wrong)) {
     it(name, () => {
-      expect(differingSeeds(2_000, { ...RIGHT_DESIGN, ...design }, 5).length).toBe(5)
+      expect(differingSeeds(4_000, { ...RIGHT_DESIGN, ...design }, 3).length).toBe(3)
     })
   }
 })

@@ -25,35 +25,49 @@ export interface RestoreOp {
   readonly paths: readonly RelPath[] | null
 }
 
-const FILES = ['a', 'b', 'd/x', 'd/y', 'd/e/z', 'a/q', 'n'] as const
-const FOLDERS = ['d', 'd/e', 'a', 'n'] as const
+const FILES = ['a', 'b', 'd/x', 'd/y', 'd/e/z', 'a/q', 'd'] as const
+const FOLDERS = ['d', 'd/e', 'a'] as const
 const MODES = [0o644, 0o755, 0o600] as const
 
 /** A random history: sessions whose turns overlap, edits by agents and people, restores of every kind. */
 export function randomHistory(seed: number): HistoryOp[] {
   const random = new SeededRandom(seed)
-  const length = 8 + random.below(32)
   // Many changes of few paths make deep stacks; many paths make trees that get in each other's way.
   const files = seed % 2 === 0 ? ['a', 'b', 'd/x'] : FILES
-  return Array.from({ length }, () => randomOp(random, files))
+  const episodes = 5 + random.below(12)
+  return Array.from({ length: episodes }, () => randomEpisode(random, files)).flat()
 }
 
-function randomOp(random: SeededRandom, files: readonly RelPath[]): HistoryOp {
+/** What tends to happen together: a turn's work, a person's edits, one command. */
+function randomEpisode(random: SeededRandom, files: readonly RelPath[]): HistoryOp[] {
   const dice = random.below(100)
-  if (dice < 14) return { op: 'begin', session: random.below(2) }
-  if (dice < 22) return { op: 'end', session: random.below(2) }
-  if (dice < 72) {
-    return { op: 'edit', edit: randomEdit(random, files), tool: random.chance(60) ? random.below(2) : null }
+  const session = random.below(2)
+  if (dice < 46) {
+    const work = randomEdits(random, files, session)
+    const end: HistoryOp[] = random.chance(60) ? [{ op: 'end', session }] : []
+    return [{ op: 'begin', session }, ...work, ...end]
   }
-  if (dice < 75) return { op: 'checkpoint', paths: random.chance(30) ? [random.pick(files)] : null }
-  if (dice < 82) {
-    return {
-      op: 'undo',
-      session: random.chance(25) ? random.below(2) : null,
-      onConflict: randomChoice(random),
-    }
+  if (dice < 66) return randomEdits(random, files, random.chance(30) ? session : null)
+  if (dice < 70) return [{ op: 'end', session }]
+  return [randomCommand(random, files)]
+}
+
+function randomEdits(random: SeededRandom, files: readonly RelPath[], session: number | null): HistoryOp[] {
+  return Array.from({ length: 1 + random.below(3) }, () => ({
+    op: 'edit',
+    edit: randomEdit(random, files),
+    tool: random.chance(50) ? session : random.chance(50) ? random.below(2) : null,
+  }))
+}
+
+function randomCommand(random: SeededRandom, files: readonly RelPath[]): HistoryOp {
+  const dice = random.below(100)
+  if (dice < 10) return { op: 'checkpoint', paths: random.chance(30) ? [random.pick(files)] : null }
+  if (dice < 35) {
+    const session = random.chance(25) ? random.below(2) : null
+    return { op: 'undo', session, onConflict: randomChoice(random) }
   }
-  if (dice < 88) return { op: 'redo' }
+  if (dice < 55) return { op: 'redo' }
   return {
     op: 'restore',
     back: random.below(8),
@@ -71,14 +85,14 @@ function randomChoice(random: SeededRandom): ConflictChoice {
 function randomEdit(random: SeededRandom, files: readonly RelPath[]): Edit {
   const dice = random.below(100)
   const path = random.pick(files)
-  if (dice < 66) return { do: 'write', path, line: random.below(6), value: random.below(4) }
-  if (dice < 79) return { do: 'remove', path: random.chance(75) ? path : random.pick(FOLDERS) }
+  if (dice < 63) return { do: 'write', path, line: random.below(6), value: random.below(4) }
+  if (dice < 79) return { do: 'remove', path: random.chance(70) ? path : random.pick(FOLDERS) }
   if (dice < 87) {
     return { do: 'chmod', path: random.chance(80) ? path : random.pick(FOLDERS), mode: random.pick(MODES) }
   }
   if (dice < 90) return { do: 'link', path, target: random.pick(['b', 'elsewhere']) }
   if (dice < 95) return { do: 'mkdir', path: random.pick(FOLDERS) }
-  if (dice < 97) return { do: 'grow', path }
+  if (dice < 96) return { do: 'grow', path }
   if (dice < 98) return { do: 'exclude', path: random.pick(FOLDERS) }
   return { do: 'git-init', path: random.pick(FOLDERS) }
 }

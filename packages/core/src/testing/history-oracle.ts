@@ -4,7 +4,7 @@ import type { State } from '#tree/state.ts'
 import type { CommandOutcome } from './core-workspace.ts'
 import type { HistoryOp } from './history-ops.ts'
 import { applyEdit, type MemoryTree } from './memory-tree.ts'
-import { judge } from './oracle-judge.ts'
+import { judge, OracleStore } from './oracle-judge.ts'
 import {
   type Done,
   fresh,
@@ -38,12 +38,12 @@ export class HistoryOracle {
   readonly #start = new Map<RelPath, State>()
   #open: { turn: Turn; session: number; tools: Set<RelPath> }[] = []
   #clock = 0
-  readonly #isLost: (blob: string) => boolean
+  readonly #isGone: (blob: string) => boolean
 
-  constructor(start: Iterable<readonly [RelPath, State]>, isLost: (blob: string) => boolean) {
+  constructor(start: Iterable<readonly [RelPath, State]>, isGone: (blob: string) => boolean) {
     for (const [path, state] of start) this.tree.set(path, state)
     this.#lastSeen = new Map(this.tree)
-    this.#isLost = isLost
+    this.#isGone = isGone
   }
 
   apply(op: HistoryOp): CommandOutcome | null {
@@ -163,13 +163,13 @@ export class HistoryOracle {
 
   #restore(target: Turn, request: Request): CommandOutcome {
     const restored = this.done.find((item) => item.number === target.number)
-    const wishes = restored === undefined ? this.#wishes(target, request) : this.#wishesBack(restored)
+    const store = new OracleStore(this.#isGone)
+    const wishes = restored === undefined ? this.#wishes(target, request, store) : this.#wishesBack(restored)
     keepRepositories(wishes)
     for (const path of [...wishes.keys()]) if (!isNamed(path, request.paths)) wishes.delete(path)
     for (const wish of wishes.values()) {
       if (wish.verdict !== 'go') continue
-      if (wish.want.kind === 'file' && !wish.isMerge && this.#isLost(wish.want.blob))
-        wish.verdict = 'missing-blob'
+      if (wish.want.kind === 'file' && store.isLost(wish.want.blob)) wish.verdict = 'missing-blob'
     }
     settleRoom(wishes, this.tree)
     const made = settleParents(wishes, this.tree, this.live)
@@ -199,7 +199,7 @@ export class HistoryOracle {
     return rec.turns.some((turn) => turns.includes(turn))
   }
 
-  #wishes(target: Turn, request: Request): Map<RelPath, Wish> {
+  #wishes(target: Turn, request: Request, store: OracleStore): Map<RelPath, Wish> {
     const turns = this.#turnsOf(target, request)
     const everyone = target.kind === 'checkpoint' || request.scope === 'all-sessions'
     const only = target.kind !== 'checkpoint' && request.scope === 'turn'
@@ -211,14 +211,10 @@ export class HistoryOracle {
       const high = mine.lastIndexOf(true)
       const from = this.#now(path)
       const want = recs[low]?.before ?? NOWHERE
-      const taken = recs.slice(low)
-      const also = taken
-        .filter(
-          (rec) =>
-            !mine[recs.indexOf(rec)] ||
-            (rec.kind !== 'person' && !rec.turns.some((turn) => turns.includes(turn))),
-        )
-        .map((rec) => rec.turns[0] ?? 0)
+      const isNews = (rec: Rec, i: number): boolean =>
+        !mine[i] || (rec.kind !== 'person' && !rec.turns.some((turn) => turns.includes(turn)))
+      const news = recs.map((rec, i) => (isNews(rec, i) ? (rec.turns[0] ?? 0) : 0))
+      const also = news.slice(low).filter((turn) => turn > 0)
       const wish: Wish = {
         from,
         want,
@@ -247,7 +243,7 @@ export class HistoryOracle {
       }
       if (want.kind === 'skipped') wish.verdict = 'skipped'
       else if (from.kind === 'skipped') wish.verdict = 'not-captured'
-      else judge(wish, { recs, mine, low, high, above, everyone, only, target, request }, this.#isLost)
+      else judge(wish, { recs, mine, news, low, high, above, everyone, only, target, request }, store)
       this.#fillGap(path, wish)
     }
     return wishes

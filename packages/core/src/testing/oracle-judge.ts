@@ -1,11 +1,32 @@
-import type { State } from '#tree/state.ts'
+import type { FileState, State } from '#tree/state.ts'
 import { textFile, textOf } from './memory-tree.ts'
 import { blobOf, fresh, isKept, type Rec, type Request, type Turn, type Wish } from './oracle-records.ts'
+
+/** The bytes that are there, and those that a merge makes. */
+export class OracleStore {
+  readonly #made = new Set<string>()
+  readonly #isGone: (blob: string) => boolean
+
+  constructor(isGone: (blob: string) => boolean) {
+    this.#isGone = isGone
+  }
+
+  isLost(blob: string): boolean {
+    return this.#isGone(blob) && !this.#made.has(blob)
+  }
+
+  make(file: FileState): FileState {
+    this.#made.add(file.blob)
+    return file
+  }
+}
 
 /** One path's list of live changes, and where the changes in scope lie in it. */
 export interface Place {
   recs: Rec[]
   mine: boolean[]
+  /** For each change the turn that has to be named when it goes, or 0. */
+  news: number[]
   low: number
   high: number
   above: Rec[]
@@ -16,7 +37,7 @@ export interface Place {
 }
 
 /** Decides what becomes of one path, by its list of live changes. */
-export function judge(wish: Wish, at: Place, isLost: (blob: string) => boolean): void {
+export function judge(wish: Wish, at: Place, store: OracleStore): void {
   const between = at.recs
     .slice(at.low, at.high)
     .filter((rec, i) => !at.mine[at.low + i] && rec.kind !== 'person')
@@ -39,19 +60,18 @@ export function judge(wish: Wish, at: Place, isLost: (blob: string) => boolean):
   const isChmods = at.above.every(
     (rec) => rec.kind === 'person' && blobOf(rec.before) === blobOf(rec.after) && blobOf(rec.after) !== null,
   )
-  if (!at.only && isChmods && wish.want.kind === 'file' && wish.from.kind === 'file') {
+  if ((!at.only || choice === 'save') && isChmods && wish.want.kind === 'file' && wish.from.kind === 'file') {
     takeAll()
     if (isKept(wish)) return
     // The chmods above are taken off too, but what they did stays.
-    const below = at.recs.slice(at.low, at.high + 1).filter((_, i) => !at.mine[at.low + i])
-    wish.also = below.map((rec) => rec.turns[0] ?? 0)
+    wish.also = at.news.slice(at.low, at.high + 1).filter((turn) => turn > 0)
     const mixed: State = { ...wish.want, mode: wish.from.mode }
     wish.want = mixed
     if (blobOf(mixed) === blobOf(wish.from)) wish.verdict = 'unchanged'
     return
   }
   if ((at.only && choice !== 'save') || choice === 'merge')
-    merge(wish, at, isLost, () => refuse(last, why(last, at)))
+    merge(wish, at, store, () => refuse(last, why(last, at)))
   else if (choice === 'save') takeAll()
   else refuse(last, why(last, at))
 }
@@ -64,7 +84,7 @@ function why(last: Rec, at: Place): string {
 }
 
 /** Undoes the turn's changes one block after another on the present text, newest first. */
-function merge(wish: Wish, at: Place, isLost: (blob: string) => boolean, refuse: () => void): void {
+function merge(wish: Wish, at: Place, store: OracleStore, refuse: () => void): void {
   let state = wish.from
   let i = at.high
   while (i >= at.low) {
@@ -77,7 +97,7 @@ function merge(wish: Wish, at: Place, isLost: (blob: string) => boolean, refuse:
     const oldest = at.recs[i]
     i--
     if (newest === undefined || oldest === undefined) throw new Error('a block without ends')
-    const merged = mergeOne(newest.after, state, oldest.before, isLost)
+    const merged = mergeOne(newest.after, state, oldest.before, store)
     if (merged === 'lost') {
       wish.verdict = 'missing-blob'
       return
@@ -98,12 +118,7 @@ function merge(wish: Wish, at: Place, isLost: (blob: string) => boolean, refuse:
   wish.want = state
 }
 
-function mergeOne(
-  base: State,
-  ours: State,
-  theirs: State,
-  isLost: (blob: string) => boolean,
-): State | 'lost' | null {
+function mergeOne(base: State, ours: State, theirs: State, store: OracleStore): State | 'lost' | null {
   const same = (a: State, b: State): boolean =>
     a.kind !== 'skipped' && JSON.stringify(a) === JSON.stringify(b)
   if (same(base, theirs) || same(ours, theirs)) return ours
@@ -112,9 +127,9 @@ function mergeOne(
   const [b, o, t] = [textOf(base.blob), textOf(ours.blob), textOf(theirs.blob)]
   if (b === t || o === t) return textFile(o, mode)
   if (b === o) return textFile(t, mode)
-  if ([base, ours, theirs].some((state) => isLost(state.blob))) return 'lost'
+  if ([base, ours, theirs].some((state) => store.isLost(state.blob))) return 'lost'
   const text = mergeByPlace(b.split('\n'), o.split('\n'), t.split('\n'))
-  return text === null ? null : textFile(text.join('\n'), mode)
+  return text === null ? null : store.make(textFile(text.join('\n'), mode))
 }
 
 /** The model's texts never lose or gain a line, so a merge can be judged place by place. */
