@@ -75,17 +75,18 @@ export function listRestoreFacts(deps: Deps, workspace: Workspace): RestoreFacts
 
 function planContent(deps: Deps, workspace: Workspace, naming: Naming): PlanContent {
   const whole = new Map<BlobId, boolean>()
+  const hasBlob = (blob: BlobId): boolean => {
+    const known = whole.get(blob)
+    if (known !== undefined) return known
+    const answer = isWhole(deps, blob)
+    whole.set(blob, answer)
+    return answer
+  }
   return {
-    hasBlob(blob) {
-      const known = whole.get(blob)
-      if (known !== undefined) return known
-      const answer = isWhole(deps, blob)
-      whole.set(blob, answer)
-      return answer
-    },
+    hasBlob,
     readText(blob) {
       const sizeBytes = deps.blobs.findSize(blob)
-      return sizeBytes === null || sizeBytes > TEXT_BYTES ? null : deps.blobs.read(blob)
+      return sizeBytes === null || sizeBytes > TEXT_BYTES || !hasBlob(blob) ? null : deps.blobs.read(blob)
     },
     nameText(path, bytes) {
       const sealed = deps.log.isSealedPath(workspace.id, path)
