@@ -9,9 +9,9 @@ WORKDIR /app
 COPY --from=build /app /app
 RUN mkdir -p /data && chown node:node /data
 USER node
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=4117 TURNBACK_DATA=/data
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=4600 TURNBACK_DATA=/data
 VOLUME /data
-EXPOSE 4117
+EXPOSE 4600
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Not through pnpm: one process less between the container's signals and the supervisor.

@@ -1,6 +1,6 @@
 /*
- * The service as one command: the web pages, the API in front of them, and the API's embedded PostgreSQL when no other
- * database is named. One port is open to the outside; the pages listen on another one, on this machine only.
+ * The service as one command: the web pages, and the API in front of them, which brings its own PostgreSQL when no other
+ * database is named. One port is open; the pages listen on another one, on this machine only.
  */
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -11,95 +11,33 @@ import { step } from './progress.ts'
 import type { Supervisor } from './supervisor.ts'
 
 const root = resolve(import.meta.dirname, '..')
-const DEFAULT_PORT = 4117
-const PORT_TRIES = 50
-const READY_TIMEOUT_MS = 120_000
-const READY_POLL_MS = 50
-
-export interface Service {
-  /** Where people and machines reach it, without a slash at the end. */
-  readonly url: string
-  /** The one-time link for the first administrator; null once there is one. */
-  readonly setUpUrl: string | null
-}
+const WEB_TIMEOUT_MS = 60_000
+const POLL_MS = 50
 
 export interface ServiceOptions {
   /** Everything that the service keeps, its logs too. */
   readonly dataDir: string
-  readonly host: string
-  /** Null: the usual one, or the next that is free. */
-  readonly port: number | null
+  /** The program that is the API, below the repository's root. It says where it is when it is ready. */
+  readonly api: string
+  /** Settings of the API, beside those of the environment. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Called with each line that the API says, in order; the one with its address comes last. */
+  readonly onLine: (line: string) => void
+  /** Lines that are not for the log. */
+  readonly isSecret: (line: string) => boolean
 }
 
-export async function startService(supervisor: Supervisor, options: ServiceOptions): Promise<Service> {
+/** Starts the service, after building its pages if need be. @returns its address, without a slash at the end */
+export async function startService(supervisor: Supervisor, options: ServiceOptions): Promise<string> {
   if (!isWebBuilt()) await step('Building the web pages', () => buildWeb(supervisor.start))
-  const port = options.port ?? (await findPort(options.host))
-  const webPort = await findPort('127.0.0.1', 0)
-  mkdirSync(options.dataDir, { recursive: true, mode: 0o711 })
   return step('Starting the service', async () => {
-    startWeb(supervisor, options.dataDir, webPort)
-    const setUpUrl = startApi(supervisor, { ...options, port }, webPort)
-    const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`
-    await waitUntilAnswers(`${url}/readyz`)
-    await waitUntilAnswers(`http://127.0.0.1:${webPort}/login`)
-    return { url: process.env.PUBLIC_URL || url, setUpUrl: setUpUrl() }
+    mkdirSync(options.dataDir, { recursive: true, mode: 0o711 })
+    const webOrigin = `http://127.0.0.1:${await findFreePort()}`
+    startWeb(supervisor, options.dataDir, webOrigin)
+    const url = await startApi(supervisor, options, webOrigin)
+    await waitUntilAnswers(`${webOrigin}/login`)
+    return url
   })
-}
-
-/** The pages need nothing of the service's secrets, so they get none. */
-function startWeb(supervisor: Supervisor, dataDir: string, port: number): void {
-  const web = join(root, 'apps/web')
-  const { PATH, HOME, LANG, TMPDIR } = process.env
-  supervisor.start({
-    name: 'web server',
-    command: [
-      process.execPath,
-      join(web, 'node_modules/next/dist/bin/next'),
-      'start',
-      ...['--port', String(port), '--hostname', '127.0.0.1'],
-    ],
-    cwd: web,
-    env: { PATH, HOME, LANG, TMPDIR, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
-    logFile: join(dataDir, 'logs/web.log'),
-  })
-}
-
-function startApi(
-  supervisor: Supervisor,
-  { dataDir, host, port }: ServiceOptions & { port: number },
-  webPort: number,
-): () => string | null {
-  const setUpLink = /https?:\/\/\S+\/setup#[\w.-]+/
-  let setUpUrl: string | null = null
-  // An empty variable means that it is not set, as in an .env file that lists all of them.
-  const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''))
-  supervisor.start({
-    name: 'API',
-    command: [process.execPath, join(root, 'apps/api/src/main.ts')],
-    cwd: root,
-    env: {
-      ...given,
-      NODE_ENV: 'production',
-      HOST: host,
-      PORT: String(port),
-      TURNBACK_DATA: dataDir,
-      WEB_ORIGIN: `http://127.0.0.1:${webPort}`,
-    },
-    logFile: join(dataDir, 'logs/api.log'),
-    isSecret: (line) => setUpLink.test(line),
-    onLine: (line) => {
-      setUpUrl ??= setUpLink.exec(line)?.[0] ?? null
-    },
-  })
-  return () => setUpUrl
-}
-
-/** Settings of the environment that `start` and `demo` both respect. @throws when PORT is no port */
-export function settingsOf(env: NodeJS.ProcessEnv): { host: string; port: number | null } {
-  const port = env.PORT ? Number(env.PORT) : null
-  if (port !== null && !(Number.isInteger(port) && port > 0 && port < 65_536))
-    throw new Error(`PORT is "${env.PORT}"; it must be a number from 1 to 65535.`)
-  return { host: env.HOST || '127.0.0.1', port }
 }
 
 /** Where the service keeps its data when TURNBACK_DATA does not say. */
@@ -108,24 +46,50 @@ export function defaultDataDir(env: NodeJS.ProcessEnv): string {
   return join(env.XDG_DATA_HOME || join(homedir(), '.local/share'), 'turnback-server')
 }
 
-async function findPort(host: string, first: number = DEFAULT_PORT): Promise<number> {
-  if (first === 0) return tryPort(host, 0)
-  for (let port = first; port < first + PORT_TRIES; port++) {
-    try {
-      return await tryPort(host, port)
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error
-    }
-  }
-  throw new Error(
-    `No port from ${first} to ${first + PORT_TRIES - 1} is free on ${host}. Name one with PORT.`,
-  )
+/** The pages need nothing of the service's secrets, so they get none. */
+function startWeb(supervisor: Supervisor, dataDir: string, origin: string): void {
+  const web = join(root, 'apps/web')
+  const { PATH, HOME, LANG, TMPDIR } = process.env
+  const { hostname, port } = new URL(origin)
+  supervisor.start({
+    name: 'web server',
+    command: [
+      process.execPath,
+      join(web, 'node_modules/next/dist/bin/next'),
+      'start',
+      ...['--port', port, '--hostname', hostname],
+    ],
+    cwd: web,
+    env: { PATH, HOME, LANG, TMPDIR, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
+    logFile: join(dataDir, 'logs/web.log'),
+  })
 }
 
-function tryPort(host: string, port: number): Promise<number> {
+function startApi(supervisor: Supervisor, options: ServiceOptions, webOrigin: string): Promise<string> {
+  // An empty variable means that it is not set, as in an .env file that lists all of them.
+  const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''))
+  const env = { ...given, NODE_ENV: 'production', WEB_ORIGIN: webOrigin, TURNBACK_DATA: options.dataDir }
+  return new Promise((ready) => {
+    supervisor.start({
+      name: 'API',
+      command: [process.execPath, join(root, options.api)],
+      cwd: root,
+      env: { ...env, ...options.env },
+      logFile: join(options.dataDir, 'logs/api.log'),
+      isSecret: options.isSecret,
+      onLine: (line) => {
+        options.onLine(line)
+        const url = /^Turnback is at (http\S+)$/.exec(line)?.[1]
+        if (url !== undefined) ready(url)
+      },
+    })
+  })
+}
+
+function findFreePort(): Promise<number> {
   return new Promise((found, fail) => {
     const server = createServer().once('error', fail)
-    server.listen(port, host, () => {
+    server.listen(0, '127.0.0.1', () => {
       const address = server.address()
       server.close(() =>
         address && typeof address === 'object' ? found(address.port) : fail(new Error('no address')),
@@ -135,12 +99,12 @@ function tryPort(host: string, port: number): Promise<number> {
 }
 
 async function waitUntilAnswers(url: string): Promise<void> {
-  const deadline = Date.now() + READY_TIMEOUT_MS
+  const deadline = Date.now() + WEB_TIMEOUT_MS
   for (;;) {
     const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => null)
     if (answer?.ok) return
     if (Date.now() > deadline)
       throw new Error(`${url} does not answer (${answer ? `status ${answer.status}` : 'no connection'}).`)
-    await new Promise((go) => setTimeout(go, READY_POLL_MS))
+    await new Promise((go) => setTimeout(go, POLL_MS))
   }
 }
