@@ -6,16 +6,19 @@ import { EmptyState } from '#ui/empty-state.tsx'
 
 export default function NotFound() {
   return (
-    <EmptyState
-      icon={<SearchX />}
-      title="There is nothing at this address"
-      action={
-        <Link href={paths.home()} className={buttonClass('plain', 'large')}>
-          To your projects
-        </Link>
-      }
-    >
-      It may be mistyped, or you may not be a member of its project.
-    </EmptyState>
+    <main>
+      <EmptyState
+        icon={<SearchX />}
+        level={1}
+        title="There is nothing at this address"
+        action={
+          <Link href={paths.home()} className={buttonClass('plain', 'large')}>
+            To your projects
+          </Link>
+        }
+      >
+        It may be mistyped, or you may not be a member of its project.
+      </EmptyState>
+    </main>
   )
 }

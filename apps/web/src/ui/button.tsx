@@ -10,23 +10,23 @@ const tones: Readonly<Record<ButtonTone, string>> = {
   danger: 'border-del/40 bg-surface text-del hover:bg-del-bg',
 }
 
+export type ButtonSize = 'icon' | 'small' | 'normal' | 'large'
+
+const sizes: Readonly<Record<ButtonSize, string>> = {
+  icon: 'size-8',
+  small: 'h-7 px-2.5 text-xs',
+  normal: 'h-8 px-3 text-[0.8125rem]',
+  large: 'h-11 px-4 text-sm',
+}
+
 /** Classes of a button, for links that look like one. On touch screens all are 44 px high. */
-export function buttonClass(
-  tone: ButtonTone = 'plain',
-  size: 'small' | 'normal' | 'large' = 'normal',
-): string {
-  const height =
-    size === 'small'
-      ? 'h-7 px-2.5 text-xs'
-      : size === 'large'
-        ? 'h-11 px-4 text-sm'
-        : 'h-8 px-3 text-[0.8125rem]'
-  return `inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap transition-colors touch:min-h-11 touch:min-w-11 disabled:opacity-55 ${height} ${tones[tone]}`
+export function buttonClass(tone: ButtonTone = 'plain', size: ButtonSize = 'normal'): string {
+  return `inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap transition-colors touch:min-h-11 touch:min-w-11 disabled:opacity-55 ${sizes[size]} ${tones[tone]}`
 }
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly tone?: ButtonTone
-  readonly size?: 'small' | 'normal' | 'large'
+  readonly size?: ButtonSize
   readonly isBusy?: boolean
   readonly icon?: ReactNode
   readonly ref?: Ref<HTMLButtonElement>
@@ -61,6 +61,6 @@ interface IconButtonProps extends ButtonProps {
 }
 
 /** A button that is an icon; its name is for those who do not see it, and a tip for those who wonder. */
-export function IconButton({ label, tone = 'quiet', className = '', ...rest }: IconButtonProps) {
-  return <Button {...rest} tone={tone} aria-label={label} title={label} className={`w-8 px-0 ${className}`} />
+export function IconButton({ label, tone = 'quiet', ...rest }: IconButtonProps) {
+  return <Button {...rest} tone={tone} size="icon" aria-label={label} title={label} />
 }

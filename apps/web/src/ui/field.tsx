@@ -1,3 +1,4 @@
+import { ChevronDown } from 'lucide-react'
 import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId } from 'react'
 
 export const controlClass =
@@ -41,8 +42,14 @@ interface SelectProps extends SelectHTMLAttributes<HTMLSelectElement> {
 /** The system's own list: it is the best there is on a phone. */
 export function Select({ label, className = '', children, ...rest }: SelectProps) {
   return (
-    <select {...rest} aria-label={label} className={`${controlClass} ${className}`}>
-      {children}
-    </select>
+    <span className={`relative block min-w-0 ${className}`}>
+      <select {...rest} aria-label={label} className={`${controlClass} appearance-none truncate pr-8`}>
+        {children}
+      </select>
+      <ChevronDown
+        aria-hidden="true"
+        className="pointer-events-none absolute top-1/2 right-2.5 size-4 -translate-y-1/2 text-faint"
+      />
+    </span>
   )
 }

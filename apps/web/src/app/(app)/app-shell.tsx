@@ -126,7 +126,7 @@ const LAST = 'turnback.project'
 /** The project of the address; on pages without one, the last one that was looked at. */
 function useCurrentProject(fallback: ProjectId | null): ProjectId | null {
   const params = useParams()
-  const named = projectIdSchema.safeParse(params['project'])
+  const named = projectIdSchema.safeParse(params.project)
   const inAddress: ProjectId | null = named.success ? named.data : null
   const [last, setLast] = useState<ProjectId | null>(null)
   useEffect(() => {

@@ -38,9 +38,7 @@ export const signOutMutation = () =>
 /** Uses up a one-time link. */
 export const loginLinkMutation = () =>
   mutationOptions({
-    mutationFn: async (token: string) => {
-      await send('POST', '/v1/login-link', { token })
-    },
+    mutationFn: (code: string) => callApi(routes.signInByLink, { body: { code } }),
   })
 
 export interface FirstAccount extends Credentials {

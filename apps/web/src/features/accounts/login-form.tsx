@@ -14,7 +14,7 @@ import { loginLinkMutation, signInMutation } from './account-queries.ts'
 import { useSecretOfFragment } from './fragment.ts'
 
 export function LoginForm() {
-  const token = useSecretOfFragment('token')
+  const token = useSecretOfFragment()
   const onSignedIn = useEnter()
   const link = useMutation({ ...loginLinkMutation(), onSuccess: onSignedIn })
   const tried = useRef(false)

@@ -14,7 +14,7 @@ import { setUpMutation } from './account-queries.ts'
 import { useSecretOfFragment } from './fragment.ts'
 
 export function SetUpForm() {
-  const code = useSecretOfFragment(null)
+  const code = useSecretOfFragment()
   if (code === null) {
     return (
       <AccountCard title="Set-up link needed">

@@ -47,9 +47,10 @@ export function UserMenu() {
           aria-label="Account and theme"
           className="grid h-11 w-11 place-items-center rounded-md sm:h-9 sm:w-9"
         >
-          <span className="grid size-7 place-items-center rounded-full bg-accent-soft text-[0.6875rem] font-semibold text-accent-text">
-            {me.data === undefined ? '' : initialsOf(me.data.person.name)}
-          </span>
+          <span
+            data-initials={me.data === undefined ? '' : initialsOf(me.data.person.name)}
+            className="grid size-7 place-items-center rounded-full bg-accent-soft text-[0.6875rem] font-semibold text-accent-text before:content-[attr(data-initials)]"
+          />
         </button>
       }
     >

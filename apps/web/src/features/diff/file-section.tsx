@@ -33,7 +33,7 @@ export function FileSection({ turn, entry, isTarget, onRestore }: FileSectionPro
       data-file-section=""
       className={`scroll-mt-4 rounded-xl border bg-surface ${isTarget ? 'border-accent' : 'border-line'}`}
     >
-      <header className="sticky top-0 z-10 flex items-center gap-2 rounded-t-xl border-b border-line bg-surface py-1 pr-1 pl-1.5 sm:py-1.5">
+      <header className="sticky top-0 z-10 flex items-center gap-2 rounded-t-xl border-b border-line bg-surface py-0 pr-1 pl-0.5 sm:py-1 sm:pl-1.5">
         <button
           type="button"
           aria-expanded={isOpen}
@@ -51,13 +51,12 @@ export function FileSection({ turn, entry, isTarget, onRestore }: FileSectionPro
         </h3>
         <FileBadges entry={entry} />
         <span className="hidden sm:contents">
-          <CopyButton text={entry.path} label={`Copy path ${shown}`} className="h-7 w-7" />
+          <CopyButton text={entry.path} label={`Copy path ${shown}`} />
         </span>
         {onRestore !== undefined && entry.before.kind !== 'skipped' && (
           <IconButton
             label={`Rewind only ${shown}`}
             icon={<RotateCcw className="size-4" />}
-            className="h-7 w-7"
             onClick={() => onRestore(entry.path)}
           />
         )}

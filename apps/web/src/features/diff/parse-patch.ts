@@ -91,7 +91,7 @@ export function changedSpans(before: string, after: string): { before: Span; aft
   while (tail < shorter - head && before[before.length - 1 - tail] === after[after.length - 1 - tail])
     tail += 1
   const blank = before.slice(0, head).trim() === '' && before.slice(before.length - tail).trim() === ''
-  if (blank || (head + tail) * 3 < Math.max(before.length, after.length)) return null
+  if (blank || (head + tail) * 5 < Math.max(before.length, after.length) * 2) return null
   return { before: [head, before.length - tail], after: [head, after.length - tail] }
 }
 
@@ -100,14 +100,14 @@ export interface MarkedLine extends PatchLine {
   readonly mark: Span | null
 }
 
-/** Pairs each run of taken lines with the run of put lines after it, first with first, when both are equally long. */
+/** Pairs each run of taken lines with the run of put lines after it, first with first; lines too unlike are left plain. */
 export function markChanges(lines: readonly PatchLine[]): MarkedLine[] {
   const marked: MarkedLine[] = lines.map((line) => ({ ...line, mark: null }))
   let at = 0
   while (at < marked.length) {
     const dels = runOf(marked, at, 'del')
     const adds = runOf(marked, at + dels, 'add')
-    if (dels > 0 && dels === adds) markRun(marked, at, dels)
+    markRun(marked, at, at + dels, Math.min(dels, adds))
     at += Math.max(1, dels + adds)
   }
   return marked
@@ -119,14 +119,14 @@ function runOf(lines: readonly PatchLine[], from: number, kind: PatchLine['kind'
   return length
 }
 
-function markRun(lines: MarkedLine[], from: number, length: number): void {
+function markRun(lines: MarkedLine[], delsFrom: number, addsFrom: number, length: number): void {
   for (let i = 0; i < length; i++) {
-    const del = lines[from + i]
-    const add = lines[from + length + i]
+    const del = lines[delsFrom + i]
+    const add = lines[addsFrom + i]
     if (del === undefined || add === undefined) continue
     const spans = changedSpans(del.text, add.text)
     if (spans === null) continue
-    lines[from + i] = { ...del, mark: spans.before }
-    lines[from + length + i] = { ...add, mark: spans.after }
+    lines[delsFrom + i] = { ...del, mark: spans.before }
+    lines[addsFrom + i] = { ...add, mark: spans.after }
   }
 }

@@ -22,6 +22,7 @@ export function FirstMachine({ project }: { project: ProjectId }) {
   return (
     <EmptyState
       icon={<TerminalSquare />}
+      level={1}
       title="No turn yet: connect the machine your agent runs on"
       action={
         isAsked ? (

@@ -53,7 +53,7 @@ export function MachineList({ project }: { project: ProjectId | null }) {
           Connect the machine your agent runs on; its turns appear here.
         </EmptyState>
       ) : (
-        <ul className="grid gap-3">
+        <ul className="grid grid-cols-[minmax(0,1fr)] gap-3">
           {items.map((machine) => (
             <MachineCard key={machine.id} machine={machine} />
           ))}
@@ -82,7 +82,7 @@ function MachineCard({ machine }: { machine: Machine }) {
         </div>
         {machine.isMine && <RemoveMachine machine={machine} />}
       </div>
-      <dl className="mt-4 grid gap-x-4 gap-y-3 text-[0.8125rem] sm:grid-cols-2">
+      <dl className="mt-4 grid grid-cols-2 gap-x-4 gap-y-3 text-[0.8125rem]">
         <Fact name="Remote rewind">
           {machine.policy === null ? 'not known yet' : policyWords[machine.policy.remote]}
         </Fact>

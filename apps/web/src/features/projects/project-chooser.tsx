@@ -33,7 +33,7 @@ export function ProjectChooser() {
   if (projects.data === undefined || only !== undefined) return <ListSkeleton label="Loading projects" />
   if (projects.data.items.length === 0) {
     return (
-      <EmptyState icon={<FolderGit2 />} title="Make your first project" action={<NewProject />}>
+      <EmptyState icon={<FolderGit2 />} level={1} title="Make your first project" action={<NewProject />}>
         A project holds the turns of one code base, from all machines that work on it.
       </EmptyState>
     )

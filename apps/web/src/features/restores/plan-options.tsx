@@ -58,7 +58,7 @@ export function PlanOptions({
             type="checkbox"
             checked={request.exact}
             onChange={(event) => again({ exact: event.target.checked })}
-            className="mt-0.5 size-4 accent-accent"
+            className="mt-0.5 size-4 shrink-0 accent-accent"
           />
           <span>
             <span className="block font-medium">Also what was changed outside of turns</span>

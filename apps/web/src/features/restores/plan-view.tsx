@@ -109,7 +109,7 @@ function PlanNotes({ plan }: { plan: Preview }) {
       )}
       {plan.irreversible.length > 0 && (
         <Note tone="warn" title="What a rewind cannot take back">
-          <ul className="mt-1 list-disc space-y-0.5 pl-4">
+          <ul className="mt-1 space-y-0.5">
             {plan.irreversible.map((line) => (
               <li key={line} className="flex items-start gap-1.5">
                 <Zap className="mt-0.5 size-3.5 shrink-0" aria-hidden="true" />
@@ -175,7 +175,7 @@ function ConflictChoices({
               value={value}
               checked={choice === value}
               onChange={() => onChoose(value)}
-              className="mt-0.5 size-4 accent-accent"
+              className="mt-0.5 size-4 shrink-0 accent-accent"
             />
             <span>
               <span className="block font-medium">{label}</span>

@@ -26,7 +26,7 @@ export function RestoreList({ project }: { project: ProjectId }) {
   const items = restores.data.pages.flatMap((page) => page.items)
   if (items.length === 0) {
     return (
-      <EmptyState icon={<Undo2 />} title="No rewind yet">
+      <EmptyState icon={<Undo2 />} level={1} title="No rewind yet">
         Each rewind, from here or from a terminal, is listed with its report and can be undone.
       </EmptyState>
     )

@@ -53,6 +53,7 @@ export function RestorePage({ project, id }: { project: ProjectId; id: RestoreId
       </div>
       {restore !== undefined && <RestoreFacts restore={restore} />}
       <div className="rounded-xl border border-line bg-surface p-4">
+        <h2 className="sr-only">{restore?.report == null ? 'Plan' : 'Report'}</h2>
         {body}
         {restore?.status === 'awaiting-confirmation' && (
           <PlanOptions restore={restore} onAskAgain={askAgain} />
@@ -67,11 +68,16 @@ export function RestorePage({ project, id }: { project: ProjectId; id: RestoreId
 
 function RestoreFacts({ restore }: { restore: Restore }) {
   return (
-    <p className="mb-4 flex flex-wrap items-center gap-x-2 gap-y-1 text-[0.8125rem] text-muted [overflow-wrap:anywhere]">
-      <OnlineDot isOnline={restore.machineOnline} />
+    <p className="mb-4 text-[0.8125rem] text-muted [overflow-wrap:anywhere]">
+      <span className="mr-2">
+        <OnlineDot isOnline={restore.machineOnline} />
+      </span>
       {makeVisible(restore.machineName)} · asked for by {makeVisible(restore.requestedBy.name)} ·{' '}
-      {formatMoment(restore.createdAt)} ·
-      <Link href={paths.turn(restore.project, restore.turn)} className="text-accent-text hover:underline">
+      {formatMoment(restore.createdAt)} ·{' '}
+      <Link
+        href={paths.turn(restore.project, restore.turn)}
+        className="text-accent-text underline-offset-2 hover:underline"
+      >
         the turn
       </Link>
     </p>

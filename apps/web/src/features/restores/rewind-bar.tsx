@@ -18,19 +18,27 @@ export function actionOf(kind: TurnSummary['kind']): string {
 export function RewindBar({ turn, onAsk }: { turn: TurnSummary; onAsk: (ask: RestoreAsk) => void }) {
   const base = { workspace: turn.workspace, turn: turn.turn }
   const canRestore = turn.kind !== 'outside'
+  // On a phone the bar is one row high unless there is something to know before the tap.
+  const isPlain = canRestore && turn.machineOnline && turn.undone === 'no'
   return (
     <aside
       aria-label="Rewind"
       className="sticky bottom-0 z-20 -mx-3 mt-4 border-t border-line bg-surface/95 px-3 pt-2 pb-[max(0.5rem,env(safe-area-inset-bottom))] backdrop-blur sm:bottom-4 sm:mx-auto sm:max-w-3xl sm:rounded-xl sm:border sm:px-3 sm:py-2 sm:shadow-pop"
     >
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5 sm:flex-nowrap">
-        <p className="flex min-w-0 flex-1 basis-full items-center gap-2 text-xs text-muted sm:basis-0">
+      <div
+        className={`flex items-center gap-x-2.5 gap-y-1.5 sm:flex-nowrap sm:gap-x-3 ${isPlain ? '' : 'flex-wrap'}`}
+      >
+        <p
+          className={`flex min-w-0 items-center gap-2 text-xs text-muted sm:flex-1 sm:basis-0 ${isPlain ? '' : 'flex-1 basis-full'}`}
+        >
           <OnlineDot isOnline={turn.machineOnline} />
-          <span className="min-w-0 truncate">{stateText(turn)}</span>
+          <span className={`min-w-0 truncate ${isPlain ? 'sr-only sm:not-sr-only' : ''}`}>
+            {stateText(turn)}
+          </span>
         </p>
         <Button
           size="large"
-          className="touch:px-3"
+          className="px-2.5 sm:px-4"
           disabled={!canRestore}
           onClick={() => onAsk({ ...base, mode: 'preview' })}
         >
@@ -39,10 +47,10 @@ export function RewindBar({ turn, onAsk }: { turn: TurnSummary; onAsk: (ask: Res
         <Button
           tone="primary"
           size="large"
-          className="min-w-0 flex-1 sm:flex-none"
+          className="min-w-0 flex-1 shrink px-2 sm:flex-none sm:px-4"
           disabled={!canRestore}
           title={canRestore ? undefined : 'Changes outside of turns cannot be rewound by themselves.'}
-          icon={<RotateCcw className="size-4 shrink-0" aria-hidden="true" />}
+          icon={<RotateCcw className="size-4 shrink-0 max-[22rem]:hidden" aria-hidden="true" />}
           onClick={() => onAsk({ ...base, mode: 'run' })}
         >
           <span className="truncate">{actionOf(turn.kind)}</span>

@@ -26,6 +26,7 @@ interface RewindSheetProps {
 /** One tap opens this and asks at once; what it shows then is where the request has got to. */
 export function RewindSheet({ project, ask, title, onClose }: RewindSheetProps) {
   const [restore, setRestore] = useState<RestoreId | null>(null)
+  const [isUndo, setIsUndo] = useState(false)
   const queryClient = useQueryClient()
   const cancel = useMutation(cancelMutation())
   const request = useMutation({
@@ -43,6 +44,7 @@ export function RewindSheet({ project, ask, title, onClose }: RewindSheetProps) 
     asked.current = ask
     reset()
     setRestore(null)
+    setIsUndo(false)
     mutate(ask)
   }, [ask, mutate, reset])
 
@@ -62,9 +64,12 @@ export function RewindSheet({ project, ask, title, onClose }: RewindSheetProps) 
         id={restore}
         isOpen={ask !== null}
         project={project}
-        title={title}
+        title={isUndo ? 'Undo of this rewind' : title}
         onOpenChange={close}
-        onNext={(next) => setRestore(next.id)}
+        onNext={(next) => {
+          setIsUndo(true)
+          setRestore(next.id)
+        }}
         onAskAgain={askAgain}
       />
     )

@@ -19,19 +19,32 @@ export function TurnFacts({ summary, manifest, envelopeSha256, receivedAt }: Tur
   const { coverage, git } = manifest
   return (
     <>
-      <dl className="mt-4 grid grid-cols-2 gap-x-4 gap-y-3 rounded-xl border border-line bg-surface px-3.5 py-3 sm:grid-cols-3 lg:grid-cols-6">
-        <Fact name="Agent">{agentText(manifest)}</Fact>
-        <Fact name="Machine">
-          <span className="inline-flex max-w-full items-center gap-1.5">
-            <OnlineDot isOnline={summary.machineOnline} />
-            <span className="truncate">{makeVisible(summary.machineName)}</span>
-          </span>
-        </Fact>
-        <Fact name="Workspace">{makeVisible(summary.workspaceName)}</Fact>
-        <Fact name="Branch">{branchText(git)}</Fact>
-        <Fact name="Took">{durationBetween(manifest.startedAt, manifest.endedAt)}</Fact>
-        <Fact name="Ended">{endText(manifest)}</Fact>
-      </dl>
+      <div className="mt-4 rounded-xl border border-line bg-surface">
+        <dl className="grid grid-cols-2 gap-x-4 gap-y-3 px-3.5 pt-3 pb-2 sm:grid-cols-3 lg:grid-cols-6">
+          <Fact name="Agent">{agentText(manifest)}</Fact>
+          <Fact name="Machine">
+            <span className="inline-flex max-w-full items-center gap-1.5">
+              <OnlineDot isOnline={summary.machineOnline} />
+              <span className="truncate">{makeVisible(summary.machineName)}</span>
+            </span>
+          </Fact>
+          <Fact name="Workspace">{makeVisible(summary.workspaceName)}</Fact>
+          <Fact name="Branch">{branchText(git)}</Fact>
+          <Fact name="Took">{durationBetween(manifest.startedAt, manifest.endedAt)}</Fact>
+          <Fact name="Ended">{endText(manifest)}</Fact>
+        </dl>
+        <details className="px-3.5 text-[0.8125rem]">
+          <summary className="flex min-h-8 items-center text-xs text-muted select-none hover:text-text touch:min-h-11">
+            More about this turn
+          </summary>
+          <MoreFacts
+            summary={summary}
+            manifest={manifest}
+            envelopeSha256={envelopeSha256}
+            receivedAt={receivedAt}
+          />
+        </details>
+      </div>
       {!coverage.complete && (
         <div className="mt-3">
           <Note tone="warn" title="This turn was not captured completely.">
@@ -39,17 +52,6 @@ export function TurnFacts({ summary, manifest, envelopeSha256, receivedAt }: Tur
           </Note>
         </div>
       )}
-      <details className="mt-2 text-[0.8125rem]">
-        <summary className="inline-flex min-h-8 items-center px-1 text-muted select-none touch:min-h-11">
-          More about this turn
-        </summary>
-        <MoreFacts
-          summary={summary}
-          manifest={manifest}
-          envelopeSha256={envelopeSha256}
-          receivedAt={receivedAt}
-        />
-      </details>
     </>
   )
 }
@@ -57,7 +59,7 @@ export function TurnFacts({ summary, manifest, envelopeSha256, receivedAt }: Tur
 function MoreFacts({ summary, manifest, envelopeSha256, receivedAt }: TurnFactsProps) {
   const { git, coverage } = manifest
   return (
-    <dl className="grid gap-x-4 gap-y-3 rounded-xl border border-line bg-surface px-3.5 py-3 sm:grid-cols-2">
+    <dl className="grid gap-x-4 gap-y-3 pt-1 pb-3 sm:grid-cols-2">
       <Fact name="Person">{makeVisible(summary.ownerName)}</Fact>
       <Fact name="Session">{makeVisible(manifest.session ?? 'none')}</Fact>
       <Fact name="Began">

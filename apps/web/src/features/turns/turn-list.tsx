@@ -7,13 +7,14 @@ import { SearchX } from 'lucide-react'
 import { usePathname, useRouter, useSearchParams } from 'next/navigation'
 import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
 import { describeError } from '#lib/errors.ts'
-import { dayOf, formatDay } from '#lib/format.ts'
+import { formatDay } from '#lib/format.ts'
 import { Button } from '#ui/button.tsx'
 import { EmptyState } from '#ui/empty-state.tsx'
 import { ErrorState } from '#ui/error-state.tsx'
 import { MoreAtEnd } from '#ui/more-at-end.tsx'
 import { Note } from '#ui/note.tsx'
 import { ListSkeleton } from '#ui/skeleton.tsx'
+import { groupByDay } from './group-by-day.ts'
 import { TurnFilterBar } from './turn-filter-bar.tsx'
 import { countFilters, type FilterName, parseTurnFilters, withFilter } from './turn-filters.ts'
 import { turnsQuery } from './turn-queries.ts'
@@ -89,31 +90,6 @@ function TurnDays({ turns }: { turns: readonly TurnSummary[] }) {
       </ul>
     </section>
   ))
-}
-
-interface DayGroup {
-  readonly key: string
-  readonly at: string
-  readonly turns: TurnSummary[]
-}
-
-/** Runs of turns of one day. A day comes twice when turns of it were sent late: the order is the list's. */
-export function groupByDay(turns: readonly TurnSummary[], timeZone?: string): DayGroup[] {
-  const groups: DayGroup[] = []
-  const seen = new Map<string, number>()
-  let current = ''
-  for (const turn of turns) {
-    const day = dayOf(turn.endedAt, timeZone)
-    if (day !== current) {
-      const time = (seen.get(day) ?? 0) + 1
-      seen.set(day, time)
-      // The key does not depend on the turns, so a group stays, with the focus in it, when more come.
-      groups.push({ key: `${day} ${time}`, at: turn.endedAt, turns: [] })
-    }
-    current = day
-    groups.at(-1)?.turns.push(turn)
-  }
-  return groups
 }
 
 /** Turns that were not there when the list was first shown and are newer than all that were. */

@@ -128,7 +128,7 @@ function Neighbours({
 }
 
 function Neighbour({ to, label, children }: { to: string | null; label: string; children: ReactNode }) {
-  const look = `${buttonClass('plain')} w-8 px-0`
+  const look = buttonClass('plain', 'icon')
   if (to === null) {
     return (
       <span className={`${look} opacity-40`} aria-hidden="true">

@@ -7,31 +7,49 @@ interface TurnPromptProps {
   readonly title: string
 }
 
-/** The whole prompt, when the heading does not hold it, and what the agent said at the end. */
+/** The prompt beyond what the heading says, and what the agent said at the end. */
 export function TurnPrompt({ prompt, lastMessage, title }: TurnPromptProps) {
-  const whole = prompt?.trim() ?? ''
-  const more = whole !== '' && whole !== title
+  const rest = restOfPrompt(prompt ?? '', title)
   const said = lastMessage?.trim() ?? ''
-  if (!more && said === '') return null
+  if (rest === '' && said === '') return null
   return (
-    <div className="mt-4 grid gap-2">
-      {more && <Words label="Prompt" text={whole} />}
+    <div className={`mt-4 grid gap-x-6 gap-y-3 ${rest !== '' && said !== '' ? 'lg:grid-cols-2' : ''}`}>
+      {rest !== '' && <Words label="Prompt, continued" text={rest} />}
       {said !== '' && <Words label="What the agent said at the end" text={said} />}
     </div>
   )
 }
 
+/** The prompt without its first line when that is the heading; the whole prompt when it is not. */
+export function restOfPrompt(prompt: string, title: string): string {
+  const text = prompt.trim()
+  return text.startsWith(title) ? text.slice(title.length).trim() : text
+}
+
 /** Opens on demand when it is long, so that the files are not pushed out of sight. */
 function Words({ label, text }: { label: string; text: string }) {
-  const isShort = text.length <= 400 && text.split('\n').length <= 6
+  const shown = makeVisible(text)
+  const isShort = text.length <= 320 && text.split('\n').length <= 4
+  const body = 'whitespace-pre-wrap [overflow-wrap:anywhere]'
   return (
-    <details open={isShort} className="group rounded-xl border border-line bg-surface">
-      <summary className="flex min-h-9 items-center px-3.5 text-xs font-medium text-muted select-none touch:min-h-11">
-        {label}
-      </summary>
-      <p className="max-h-96 overflow-y-auto border-t border-line px-3.5 py-2.5 whitespace-pre-wrap [overflow-wrap:anywhere]">
-        {makeVisible(text)}
-      </p>
-    </details>
+    <section aria-label={label} className="min-w-0 border-l-2 border-line-strong pl-3">
+      <h2 className="text-xs text-faint">{label}</h2>
+      {isShort ? (
+        <p className={`mt-0.5 text-muted ${body}`}>{shown}</p>
+      ) : (
+        <details className="group mt-0.5 text-muted">
+          <summary className="list-none">
+            <span className={`line-clamp-3 group-open:hidden ${body}`}>{shown}</span>
+            <span className="inline-flex min-h-6 items-center text-[0.8125rem] text-accent-text group-open:hidden touch:min-h-11">
+              Show all
+            </span>
+            <span className="hidden min-h-6 items-center text-[0.8125rem] text-accent-text group-open:inline-flex touch:min-h-11">
+              Show less
+            </span>
+          </summary>
+          <p className={`max-h-[60vh] overflow-y-auto ${body}`}>{shown}</p>
+        </details>
+      )}
+    </section>
   )
 }
