@@ -3,7 +3,7 @@ import type { CaptureDeps } from '#capture-ports.ts'
 import type { Workspace } from '#ports.ts'
 
 /** What one turn's end may spend on looking for secrets. What is not looked at by then is sealed. */
-const SEARCH_MS = 3000
+const SEARCH_MS = 8000
 /** Texts are searched in groups of about this much. */
 const GROUP_BYTES = 1024 * 1024
 /** Texts above this are sealed without a look. */

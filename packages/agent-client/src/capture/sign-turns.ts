@@ -3,6 +3,8 @@ import {
   invariant,
   limits,
   MANIFEST_FORMAT,
+  parentOf,
+  type RelPath,
   type RestoreDetail,
   type SkippedPath,
   type TurnManifest,
@@ -91,7 +93,7 @@ function makeManifest(
 function listSkipped(skipped: readonly SkippedPath[], entries: readonly Entry[]): SkippedPath[] {
   const byPath = new Map(skipped.map((each) => [each.path, each]))
   for (const { path, after } of entries) {
-    if (after.kind !== 'skipped' || byPath.has(path)) continue
+    if (after.kind !== 'skipped' || isBelowSkipped(path, byPath)) continue
     byPath.set(path, {
       path,
       reason: after.reason,
@@ -99,6 +101,12 @@ function listSkipped(skipped: readonly SkippedPath[], entries: readonly Entry[])
     })
   }
   return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** A directory that is left out whole stands for all that lies below it. */
+function isBelowSkipped(path: RelPath, skipped: ReadonlyMap<RelPath, SkippedPath>): boolean {
+  for (let at = path; at !== ''; at = parentOf(at)) if (skipped.has(at)) return true
+  return false
 }
 
 function cut(text: string | null, length: number): string | null {
