@@ -18,10 +18,9 @@ export function createServer(options: {
     logController: new LogController({ disableRequestLogging: true }),
     frameworkErrors: (thrown, request, reply) => {
       const error = toDomainError(thrown)
-      return reply
-        .code(HTTP_STATUS[error.code])
-        .type(PROBLEM)
-        .send(JSON.stringify(toProblem(error, request.id)))
+      reply.hijack()
+      reply.raw.writeHead(HTTP_STATUS[error.code], { 'content-type': PROBLEM, connection: 'close' })
+      reply.raw.end(JSON.stringify(toProblem(error, request.id)))
     },
     trustProxy: options.trustedProxies.length === 0 ? false : [...options.trustedProxies],
     genReqId: () => randomUUID(),
