@@ -23,7 +23,7 @@ export interface ResidentParts {
 /** Without news, so often things are looked at anyway. */
 const LOOK_MS = 10_000
 const PUSH_BOUNDS = { firstMs: 500, ceilingMs: 60_000 }
-const LINK_BOUNDS = { firstMs: 300, ceilingMs: 60_000 }
+const LINK_BOUNDS = { firstMs: 300, ceilingMs: 15_000 }
 
 /**
  * The process that stays: sends new turns soon after their end and does what the service may ask for. Without a

@@ -21,7 +21,7 @@ interface StartMessage {
   readonly why?: string
 }
 
-const START_MS = 20_000
+const START_MS = 60_000
 const STOP_MS = 30_000
 const LOOK_MS = 20
 

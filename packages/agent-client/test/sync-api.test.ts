@@ -1,0 +1,320 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { zstdDecompressSync } from 'node:zlib'
+import type { Machine, Restore } from '@turnback/core/api'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { loginFile } from '#sync/login.ts'
+import { describeSync } from '#sync/status.ts'
+import { type Ran, turnback } from './support/command-line.ts'
+import { makeMachine, type TestMachine } from './support/machine.ts'
+import { type RealService, startRealService } from './support/service.ts'
+
+/** The real service, the real command line, real folders. */
+let service: RealService
+let machine: TestMachine
+
+beforeAll(async () => {
+  service = await startRealService()
+})
+afterAll(() => service.stop())
+
+const SECRET = 'DATABASE_URL=postgres://app:violet-otter-5521@db/prod\n'
+const LOCAL = 'DATABASE_URL=postgres://app:violet-otter-5521@localhost/dev\n'
+const CSS = 'body { color: black }\n'
+
+beforeEach(async () => {
+  machine = await makeMachine((root) => {
+    writeFileSync(join(root, 'styles.css'), CSS)
+    writeFileSync(join(root, '.env'), SECRET)
+  })
+})
+afterEach(async () => {
+  await run('disconnect')
+  machine.close()
+})
+
+const run = (...args: string[]): Promise<Ran> => turnback(machine.env, machine.root, ...args, '--json')
+/** What `status` says of sync, without a process for each look. */
+const status = () => describeSync(machine.deps, machine.env)
+const file = (name: string) => readFileSync(join(machine.root, name), 'utf8')
+
+async function logIn(...args: string[]): Promise<Ran> {
+  return run('login', await service.makeEnrollmentLink(), ...args)
+}
+
+const changeCss = (text: string) => machine.turn(() => writeFileSync(join(machine.root, 'styles.css'), text))
+
+async function turnsOfMachine() {
+  const { machine: own } = machine.deps.identity()
+  return (await service.listTurns()).filter((turn) => turn.machine === own)
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+describe('login', () => {
+  it('enrols the machine, writes down where, and takes the careful policy without a terminal', async () => {
+    const ran = await logIn('--name', 'laptop')
+    expect(ran.code).toBe(0)
+    expect(ran.json).toMatchObject({
+      server: `${service.url}/`,
+      owner: { email: 'ada@example.com' },
+      policy: { remote: 'ask' },
+    })
+    expect(statSync(loginFile(machine.deps.home)).mode & 0o777).toBe(0o600)
+    const { items } = await service.call<{ items: Machine[] }>('GET', '/v1/machines')
+    const seen = items.find(({ id }) => id === machine.deps.identity().machine)
+    expect(seen).toMatchObject({ name: 'laptop', isMine: true, fingerprint: ran.json.fingerprint })
+  })
+
+  it('takes a code once, and says so of a wrong one', async () => {
+    const link = await service.makeEnrollmentLink()
+    expect((await run('login', link)).code).toBe(0)
+    const again = await run('login', link)
+    expect(again.code).toBe(1)
+    expect(again.json).toMatchObject({ error: { code: 'ENROLLMENT_CODE_INVALID' } })
+    expect((await run('login', service.url, '--code', 'AAAAAAAAAAA.wrong')).json).toMatchObject({
+      error: { code: 'ENROLLMENT_CODE_INVALID' },
+    })
+    expect((await run('login', service.url)).code).toBe(2)
+  })
+
+  it('refuses a policy that there is not before it uses the code up', async () => {
+    const link = await service.makeEnrollmentLink()
+    expect((await run('login', link, '--policy', 'owner-passkey')).code).toBe(2)
+    expect((await run('login', link, '--policy', 'owner')).json).toMatchObject({
+      policy: { remote: 'owner' },
+    })
+  })
+})
+
+describe('push', () => {
+  it('wants a login, and then sends everything once', async () => {
+    const turn = await changeCss('body { color: red }\n')
+    expect((await run('push')).code).toBe(5)
+    await logIn()
+    expect((await run('push')).json).toEqual({ pushed: 1, reports: 0, unpushed: 0, setAside: [] })
+    expect((await run('push')).json).toEqual({ pushed: 0, reports: 0, unpushed: 0, setAside: [] })
+    expect(await turnsOfMachine()).toMatchObject([{ turn, changed: 1, kind: 'agent' }])
+    expect((await run('status')).json).toMatchObject({ unpushed: 0, setAside: [], connected: false })
+    const shown = await service.call<{ items: object[] }>('GET', `/v1/turns/${turn}/diff`)
+    expect(shown.items).toMatchObject([{ path: 'styles.css', additions: 1, deletions: 1 }])
+  })
+
+  it('sends the reports of local restores', async () => {
+    await logIn()
+    const turn = await changeCss('body { color: red }\n')
+    const { json } = await run('undo')
+    expect((await run('push')).json).toMatchObject({ pushed: 2, reports: 1 })
+    const restore = await service.call<Restore>('GET', `/v1/restores/${json.restore}`)
+    expect(restore).toMatchObject({
+      status: 'done',
+      turn,
+      requestedBy: { kind: 'local' },
+      report: { restored: ['styles.css'] },
+    })
+    expect((await turnsOfMachine()).find((seen) => seen.turn === turn)?.undone).toBe('yes')
+  })
+
+  it('never lets the bytes of .env out in plain', async () => {
+    await logIn()
+    const turn = await machine.turn(() => {
+      writeFileSync(join(machine.root, '.env'), LOCAL)
+      writeFileSync(join(machine.root, 'styles.css'), '/* a-marker-that-may-be-seen */\n')
+    })
+    expect((await run('push')).json).toMatchObject({ pushed: 1 })
+    const { items } = await service.call<{ items: { path: string; sealed: boolean }[] }>(
+      'GET',
+      `/v1/turns/${turn}/entries`,
+    )
+    expect(items).toMatchObject([
+      { path: '.env', sealed: true },
+      { path: 'styles.css', sealed: false },
+    ])
+    const found = { secret: [] as string[], marker: [] as string[] }
+    for (const { name, bytes } of service.keptBytes()) {
+      for (const form of [bytes, ...unpackedFrames(bytes)]) {
+        if (form.includes('violet-otter')) found.secret.push(name)
+        if (form.includes('a-marker-that-may-be-seen')) found.marker.push(name)
+      }
+    }
+    expect(found.marker.length).toBeGreaterThan(0)
+    expect(found.secret).toEqual([])
+    expect(service.words()).not.toContain('violet-otter')
+    expect(readFileSync(join(machine.deps.home.logs, 'push.log'), 'utf8')).not.toContain('violet-otter')
+  })
+})
+
+/** Everything in these bytes that is a zstd frame, unpacked. */
+function unpackedFrames(bytes: Buffer): Buffer[] {
+  const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
+  const found: Buffer[] = []
+  for (let at = bytes.indexOf(magic); at >= 0; at = bytes.indexOf(magic, at + 1)) {
+    try {
+      found.push(zstdDecompressSync(bytes.subarray(at)))
+    } catch {
+      // The four bytes stood there by chance.
+    }
+  }
+  return found
+}
+
+describe('a service that is killed', () => {
+  it('in the middle of a push and started again: nothing is lost and nothing doubled', async () => {
+    await logIn()
+    const made: string[] = []
+    for (let i = 0; i < 12; i++) {
+      made.push(
+        await machine.turn(() =>
+          writeFileSync(join(machine.root, `f${i}.bin`), Buffer.alloc(300_000, `${i} `)),
+        ),
+      )
+    }
+    const before = machine.deps.log.countOutbox().unpushed
+    expect(before).toBe(12)
+    const pushing = run('push')
+    await until(() => machine.deps.log.countOutbox().unpushed < before - 2)
+    await service.kill()
+    const cut = await pushing
+    expect(cut.code).toBe(4)
+    expect(cut.json).toMatchObject({ error: { code: 'SERVER_UNREACHABLE' }, setAside: [] })
+    const waiting = machine.deps.log.countOutbox().unpushed
+    expect(waiting).toBeGreaterThan(0)
+    expect((await run('status')).json).toMatchObject({
+      unpushed: waiting,
+      lastError: { code: 'SERVER_UNREACHABLE' },
+    })
+    await service.startAgain()
+    expect((await run('push')).json).toMatchObject({ unpushed: 0, setAside: [] })
+    const seen = await turnsOfMachine()
+    expect(seen.map(({ turn }) => turn).sort()).toEqual(made.sort())
+  })
+})
+
+describe('the resident', () => {
+  async function connect(policy: string): Promise<void> {
+    await logIn('--policy', policy)
+    expect((await run('connect')).code).toBe(0)
+    await until(() => status().connected)
+  }
+
+  it('is one, sends a turn soon after its end, and goes when told', async () => {
+    await connect('owner')
+    const first = (await run('connect')).json
+    expect(first.alreadyRunning).toBe(true)
+    const turn = await changeCss('body { color: red }\n')
+    const endedAt = performance.now()
+    await until(() => machine.deps.log.countOutbox().unpushed === 0)
+    expect(performance.now() - endedAt).toBeLessThan(5_000)
+    expect((await turnsOfMachine()).map((seen) => seen.turn)).toEqual([turn])
+    expect((await run('disconnect')).json).toEqual({ connected: false, stopped: first.pid })
+    expect(() => process.kill(Number(first.pid), 0)).toThrow()
+    expect((await run('status')).json).toMatchObject({ connected: false, resident: null })
+  })
+
+  it('waits without a login, and takes it up when it comes', async () => {
+    expect((await run('connect')).json).toMatchObject({ loggedIn: false })
+    expect((await run('status')).json).toMatchObject({
+      connected: false,
+      resident: { link: 'not-logged-in' },
+    })
+    await changeCss('body { color: red }\n')
+    await logIn()
+    await until(() => machine.deps.log.countOutbox().unpushed === 0)
+  })
+
+  it('owner: one tap rewinds, another one takes it back', async () => {
+    await connect('owner')
+    const turn = await machine.turn(() => {
+      writeFileSync(join(machine.root, 'styles.css'), 'body { color: red }\n')
+      writeFileSync(join(machine.root, '.env'), LOCAL)
+    })
+    await until(async () => (await turnsOfMachine()).length === 1)
+    const asked = await service.requestRestore(machine.workspace.id, turn, 'run')
+    const done = await service.awaitRestore(asked.id, ({ status }) => status === 'done')
+    expect(done.report).toMatchObject({ restored: ['.env', 'styles.css'], deleted: [], verified: true })
+    expect([file('styles.css'), file('.env')]).toEqual([CSS, SECRET])
+    await until(async () => (await turnsOfMachine()).find((seen) => seen.turn === turn)?.undone === 'yes')
+    const back = await service.call<Restore>('POST', `/v1/restores/${asked.id}/undo`)
+    await service.awaitRestore(back.id, ({ status }) => status === 'done')
+    expect([file('styles.css'), file('.env')]).toEqual(['body { color: red }\n', LOCAL])
+  })
+
+  it('owner: with an edit by hand it waits for a second word, and keeps the edit', async () => {
+    await connect('owner')
+    const turn = await machine.turn(() => {
+      writeFileSync(join(machine.root, 'styles.css'), 'body { color: red }\n')
+      writeFileSync(join(machine.root, 'new.css'), 'x\n')
+    })
+    writeFileSync(join(machine.root, 'styles.css'), 'mine\n')
+    await until(async () => (await turnsOfMachine()).length > 0)
+    const asked = await service.requestRestore(machine.workspace.id, turn, 'run')
+    const planned = await service.awaitRestore(asked.id, ({ status }) => status === 'awaiting-confirmation')
+    expect(planned.plan?.conflicts).toMatchObject([{ path: 'styles.css' }])
+    await service.call('POST', `/v1/restores/${asked.id}/confirm`, { token: planned.plan?.token })
+    const done = await service.awaitRestore(asked.id, ({ status }) => status === 'done')
+    expect(done.report).toMatchObject({
+      deleted: ['new.css'],
+      kept: [{ path: 'styles.css', reason: 'changed-after-turn' }],
+    })
+    expect(file('styles.css')).toBe('mine\n')
+  })
+
+  it('ask: a plan comes, the word from afar does not count, the one typed here does', async () => {
+    await connect('ask')
+    const turn = await changeCss('body { color: red }\n')
+    await until(async () => (await turnsOfMachine()).length === 1)
+    const asked = await service.requestRestore(machine.workspace.id, turn, 'run')
+    const planned = await service.awaitRestore(asked.id, ({ status }) => status === 'awaiting-confirmation')
+    const token = planned.plan?.token ?? ''
+    expect(status()).toMatchObject({
+      pendingRestores: [{ restore: asked.id, command: `turnback restore ${turn} --token ${token}` }],
+    })
+    await service.call('POST', `/v1/restores/${asked.id}/confirm`, { token })
+    const refused = await service.awaitRestore(asked.id, ({ status }) => status === 'refused')
+    expect(refused.error?.code).toBe('POLICY_REFUSED')
+    expect(file('styles.css')).toBe('body { color: red }\n')
+    expect((await run('restore', turn, '--token', token)).json).toMatchObject({
+      status: 'done',
+      restored: ['styles.css'],
+    })
+    expect(file('styles.css')).toBe(CSS)
+  })
+
+  it('off: there is not even a plan; and a change of the policy counts at once', async () => {
+    await connect('off')
+    const turn = await changeCss('body { color: red }\n')
+    await until(async () => (await turnsOfMachine()).length === 1)
+    const asked = await service.requestRestore(machine.workspace.id, turn, 'run')
+    const refused = await service.awaitRestore(asked.id, ({ status }) => status === 'refused')
+    expect(refused).toMatchObject({ plan: null, error: { code: 'POLICY_REFUSED' } })
+    expect((await run('policy', 'set', 'remote', 'owner')).code).toBe(0)
+    const again = await service.requestRestore(machine.workspace.id, turn, 'run')
+    await service.awaitRestore(again.id, ({ status }) => status === 'done')
+    expect(file('styles.css')).toBe(CSS)
+  })
+
+  it('sends nothing and hears nothing while paused', async () => {
+    await connect('owner')
+    await run('pause')
+    await until(() => !status().connected)
+    await changeCss('body { color: red }\n')
+    expect((await run('push')).code).toBe(3)
+    expect((await run('status')).json).toMatchObject({ unpushed: 1, pausedUntil: 'resume' })
+    await run('pause', '--end')
+    await until(() => machine.deps.log.countOutbox().unpushed === 0)
+  })
+
+  it('comes back to a service that was away', async () => {
+    await connect('owner')
+    await service.kill()
+    const turn = await changeCss('body { color: red }\n')
+    await until(() => !status().connected)
+    await service.startAgain()
+    await until(() => machine.deps.log.countOutbox().unpushed === 0)
+    const asked = await service.requestRestore(machine.workspace.id, turn, 'run')
+    await service.awaitRestore(asked.id, ({ status }) => status === 'done')
+    expect(file('styles.css')).toBe(CSS)
+  })
+})
