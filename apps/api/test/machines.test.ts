@@ -118,8 +118,7 @@ describe('a signed request', () => {
     'is refused when its clock is off by %d ms, with the server’s time',
     async (off) => {
       const machine = await stack.machine(ada)
-      const answer = await send(machine.authorization('GET', url, Buffer.alloc(0), { ts: Date.now() + off }),
-      )
+      const answer = await send(machine.authorization('GET', url, Buffer.alloc(0), { ts: Date.now() + off }))
       expectProblem(answer, 401, 'SIGNATURE_INVALID')
       expect(Date.parse(answer.json.details.serverTime)).toBeGreaterThan(Date.now() - 60_000)
     },
