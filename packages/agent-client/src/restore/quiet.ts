@@ -6,11 +6,16 @@ import type { Deps, TurnRow, Workspace } from '#ports.ts'
 const BUSY_MS = 10_000
 const LOOK_AGAIN_MS = 200
 
+/** What of the client is looked at here. */
+interface QuietDeps extends Pick<Deps, 'clock'> {
+  readonly log: Pick<Deps['log'], 'listOpenTurns'>
+}
+
 /**
  * Waits until no agent is at work in the workspace (contract rule 10).
  * @throws BUSY when one still is after ten seconds
  */
-export async function waitForQuiet(deps: Deps, workspace: Workspace): Promise<void> {
+export async function waitForQuiet(deps: QuietDeps, workspace: Workspace): Promise<void> {
   const until = deps.clock.nowMs() + limits.busyWaitSeconds * 1000
   for (;;) {
     const busy = findBusy(deps, workspace)
@@ -21,7 +26,7 @@ export async function waitForQuiet(deps: Deps, workspace: Workspace): Promise<vo
 }
 
 /** An open turn whose agent lives and has a tool running or was heard of just now. */
-function findBusy(deps: Deps, workspace: Workspace): TurnId | null {
+function findBusy(deps: QuietDeps, workspace: Workspace): TurnId | null {
   const now = deps.clock.nowMs()
   const busy = deps.log.listOpenTurns(workspace.id).find((turn) => isBusy(turn, now))
   return busy?.turn ?? null
