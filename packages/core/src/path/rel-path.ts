@@ -27,7 +27,7 @@ export const seenPathSchema = z
   .refine((path) => isSeenPath(path), { error: 'not a path inside a workspace' })
 
 function isSeenPath(path: string): boolean {
-  if (!isGitDisguise(nameOf(path))) return findPathFault(path, 'posix') === null
+  if (!isGitDisguise(nameOf(path)) || path.includes('\0')) return findPathFault(path, 'posix') === null
   return parentOf(path) === '' ? !path.startsWith('/') : findPathFault(parentOf(path), 'posix') === null
 }
 
