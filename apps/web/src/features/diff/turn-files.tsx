@@ -17,6 +17,7 @@ import { entriesQuery } from './diff-queries.ts'
 import { type ListedEntry, shapeOf } from './entry-words.ts'
 import { FileNav } from './file-nav.tsx'
 import { FileSection, sectionId } from './file-section.tsx'
+import { holdInView } from './hold-in-view.ts'
 import { useFileKeys } from './use-file-keys.ts'
 
 /** Sections that are drawn together. */
@@ -160,10 +161,15 @@ function useCurrentFile(entries: readonly ListedEntry[]): {
   // Each request scrolls again, also to the same file.
   useEffect(() => {
     if (!isListed || current === null) return
-    const frame = requestAnimationFrame(() =>
-      document.getElementById(sectionId(current))?.scrollIntoView({ block: 'start' }),
-    )
-    return () => cancelAnimationFrame(frame)
+    let end: (() => void) | null = null
+    const frame = requestAnimationFrame(() => {
+      const section = document.getElementById(sectionId(current))
+      if (section !== null) end = holdInView(section)
+    })
+    return () => {
+      cancelAnimationFrame(frame)
+      end?.()
+    }
   }, [isListed, current, request])
   const choose = useCallback((path: string) => {
     setCurrent(path)
