@@ -267,6 +267,29 @@ describe('trouble with single files', () => {
     troubled.deps.close()
   })
 
+  test('a store that is full at the end: said as it is, and recover finishes the record', async () => {
+    rig.put('a.txt', 'v1')
+    const turn = await rig.turn('A', () => rig.put('a.txt', 'agent'))
+    const troubled = await attachRig(rig.top, (deps) => ({
+      ...deps,
+      capture: {
+        ...deps.capture,
+        recordRestore() {
+          throw new DomainError('STORE_FULL')
+        },
+      },
+    }))
+    await expect(troubled.restore(turn)).rejects.toMatchObject({
+      code: 'STORE_FULL',
+      message: expect.stringContaining('not recorded yet'),
+    })
+    troubled.deps.close()
+    expect([rig.read('a.txt'), rig.undone(turn), hasJournal()]).toEqual(['v1', 'no', true])
+    const report = await recover(rig.deps, rig.workspace, 'finish')
+    expect(report).toMatchObject({ status: 'done', restored: ['a.txt'], recovered: true, of: [turn] })
+    expect([rig.undone(turn), hasJournal()]).toEqual(['yes', false])
+  })
+
   test('bytes that are gone from the store, or damaged, keep their path and delete nothing', async () => {
     for (const name of ['a.txt', 'b.txt', 'c.txt']) rig.put(name, `${name} as it was`.repeat(50))
     rig.put('way', 'a file where a folder will be')

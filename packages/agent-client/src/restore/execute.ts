@@ -1,5 +1,5 @@
 import { DomainError, type ErrorCode, errorCatalogue, makeId, type RestoreReport } from '@turnback/core'
-import type { Deps, Lease } from '#ports.ts'
+import type { Deps, Lease, Workspace } from '#ports.ts'
 import type { RestoreAsk } from './ask.ts'
 import { carryOut, withoutSetId } from './carry-out.ts'
 import { emptyReport, finish, now, type ReportHead, reportWithoutRun } from './finish.ts'
@@ -30,7 +30,7 @@ export async function executeRestore(
   warn: (text: string) => void = () => {},
 ): Promise<RestoreReport> {
   if (!ask.closeOpen && !ask.dryRun) await waitForQuiet(deps, ask.workspace)
-  return deps.leases.run(ask.workspace, 'restore', async (lease) => {
+  const report = await deps.leases.run(ask.workspace, 'restore', async (lease) => {
     const recovered = ask.dryRun ? null : recoverIfNeeded(deps, lease, ask.workspace)
     if (recovered !== null && isSameWish(recovered.journal.wish, ask)) return recovered.report
     if (recovered !== null)
@@ -40,6 +40,21 @@ export async function executeRestore(
     const sight = await recordPresent(deps, lease, ask.workspace)
     return restoreFrom(deps, lease, ask, { sight, kept, warn })
   })
+  if (!ask.dryRun) await signTheRest(deps, ask.workspace, warn)
+  return report
+}
+
+/**
+ * The look at the present may have made an outside turn: it is signed too, so that it can be sent with the restore.
+ * The restore is done and recorded by now, so trouble here is said and does not take the report's place.
+ */
+async function signTheRest(deps: Deps, workspace: Workspace, warn: (text: string) => void): Promise<void> {
+  try {
+    await deps.capture.settle(workspace)
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    warn(`What was changed outside of turns is not signed yet: ${error.message}`)
+  }
 }
 
 /** What a restore stands on once the present is recorded. */
@@ -129,5 +144,16 @@ function run(
   deps.blobs.flush()
   if (plan.steps.length > 0) putJournal(deps, workspace, journal)
   const carried = carryOut(writer, plan.steps, (step, index) => writer.apply(step, index))
-  return finish(deps, lease, workspace, journal, carried, false)
+  try {
+    return finish(deps, lease, workspace, journal, carried, false)
+  } catch (error) {
+    throw notRecorded(error, journal)
+  }
+}
+
+/** The files are written and the journal still stands, so the next restoring command can finish the record. */
+function notRecorded(error: unknown, { restore }: Journal): unknown {
+  if (!(error instanceof DomainError)) return error
+  const message = `${error.message} The files are given back, but the restore is not recorded yet: \`turnback recover\` finishes it.`
+  return new DomainError(error.code, { ...error.details, restore }, { message, cause: error })
 }
