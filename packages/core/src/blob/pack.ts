@@ -27,7 +27,13 @@ export const CODECS = {
 } as const
 export type Codec = keyof typeof CODECS
 
-const CODEC_NAMES = new Map<number, Codec>(Object.entries(CODECS).map(([name, code]) => [code, name as Codec]))
+const CODEC_NAMES: ReadonlyMap<number, Codec> = new Map([
+  [CODECS.raw, 'raw'],
+  [CODECS.zstd, 'zstd'],
+  [CODECS.age, 'age'],
+  [CODECS.vault, 'vault'],
+  [CODECS.delta, 'delta'],
+])
 
 export interface FrameHeader {
   readonly id: BlobId
