@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type {
   Authoriser,
@@ -11,6 +11,8 @@ import type {
 import { limits, parseEnvelopeHeader } from '@turnback/core'
 import { type PlanBody, planBodySchema } from '@turnback/core/api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { registerWorkspace } from '#capture/register.ts'
+import type { TreeWriter } from '#ports.ts'
 import { createRemoteRestores } from '#restore/remote.ts'
 import { Commands } from '#sync/commands.ts'
 import { changePolicy, policyFile } from '#sync/policy.ts'
@@ -300,6 +302,15 @@ describe('a lying service', () => {
     expect(css()).toBe(AFTER)
   })
 
+  it('cannot name the turn of another folder of this machine', async () => {
+    const other = join(machine.folder, 'other')
+    mkdirSync(other)
+    const place = { root: other, device: '1', inode: '2', name: 'other' }
+    const { id } = registerWorkspace(machine.deps, place, null)
+    const { plan } = await askForPlan({ workspace: id })
+    expect(plan).toMatchObject({ preview: null, refusal: { code: 'TURN_NOT_FOUND' } })
+  })
+
   it('cannot have one restore planned twice for two things', async () => {
     const { restore, token } = await askForPlan({ scope: 'turn', paths: ['theme.css'] })
     await say({ ...planRequest(), restore })
@@ -317,6 +328,18 @@ describe('a lying service', () => {
     expect(plan).toMatchObject({ preview: null, refusal: { code: 'POLICY_REFUSED' } })
   })
 })
+
+/** The same hand with its methods as own properties, so that one of them can be replaced. */
+function bound(writer: TreeWriter): TreeWriter {
+  return {
+    look: (path) => writer.look(path),
+    holds: (path, state) => writer.holds(path, state),
+    narrowFolders: (paths) => writer.narrowFolders(paths),
+    apply: (step, index) => writer.apply(step, index),
+    sync: (folders) => writer.sync(folders),
+    settle: (steps, widened) => writer.settle(steps, widened),
+  }
+}
 
 describe('after a stop', () => {
   it('plans what was acknowledged and not planned yet, to wait for another look', async () => {
@@ -340,6 +363,32 @@ describe('after a stop', () => {
       mayRunAtOnce: false,
       preview: { restore: ['styles.css'] },
     })
+  })
+
+  it('finishes a restore that was cut off between two files, under the id that was asked for', async () => {
+    const { deps } = machine
+    let steps = 0
+    const broken: typeof deps = {
+      ...deps,
+      writer(workspace, id) {
+        const writer = deps.writer(workspace, id)
+        const apply: typeof writer.apply = (step, index) => {
+          if (++steps === 2) throw new Error('the machine stops here')
+          return writer.apply(step, index)
+        }
+        return { ...bound(writer), apply }
+      },
+    }
+    const note = (event: string, facts: Readonly<Record<string, unknown>> = {}) =>
+      notes.push({ event, facts })
+    const restores = createRemoteRestores(broken)
+    commands = new Commands({ deps, restores, note, wakePush: () => undefined })
+    const { restore, token } = await askForPlan()
+    await say(commitOf(restore, token))
+    expect(steps).toBe(2)
+    expect(css()).toBe(BEFORE)
+    expect(existsSync(join(machine.root, 'theme.css'))).toBe(false)
+    expect(reportOf(restore)).toMatchObject({ restore, status: 'done', recovered: true, verified: true })
   })
 
   it('says that nothing was done when it was stopped between the word and the first write', async () => {
