@@ -114,6 +114,8 @@ export interface ClosedTurn {
   readonly headAfter: string | null
   readonly lastMessage: string | null
   readonly endScan: number
+  /** What its last look could not see; what its first could not stays beside it. */
+  readonly incomplete: string | null
   readonly entries: number
   readonly created: number
   readonly changed: number

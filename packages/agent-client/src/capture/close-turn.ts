@@ -8,6 +8,7 @@ export interface Closing {
   readonly lateEnd: boolean
   readonly lastMessage: string | null
   readonly endScan: number
+  readonly incomplete: string | null
   readonly skipped: number
   readonly headAfter: string | null
 }
@@ -35,6 +36,7 @@ export function closingByUs(
     lateEnd: turn.lastEventMs !== null,
     lastMessage: null,
     endScan: seen.scan,
+    incomplete: seen.observation.incomplete,
     skipped: seen.observation.skipped.length,
     headAfter: seen.git.head,
   }

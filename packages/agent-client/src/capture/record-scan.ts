@@ -108,6 +108,7 @@ function closeOutsideTurn(
     lastMessage: null,
     endScan: scan,
     ...countEntries(toEntries(deps.captureLog.listChangesOf(row))),
+    incomplete: observation.incomplete,
     skipped: observation.skipped.length,
   })
 }

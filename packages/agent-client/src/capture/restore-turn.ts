@@ -52,6 +52,7 @@ export function recordRestore(deps: CaptureDeps, workspace: Workspace, record: R
       headAfter: git.head,
       lastMessage: null,
       endScan: scan,
+      incomplete: null,
       ...countEntries(entries),
       skipped: record.report.skipped.length,
     })

@@ -142,6 +142,7 @@ export async function endTurn(
       lateEnd: false,
       lastMessage,
       endScan: scan,
+      incomplete: observation.incomplete,
       skipped: observation.skipped.length,
       headAfter: git.head,
     })
@@ -283,6 +284,7 @@ export async function makeCheckpoint(
       lateEnd: false,
       lastMessage: null,
       endScan: scan,
+      incomplete: observation.incomplete,
       skipped: observation.skipped.length,
       headAfter: git.head,
     })

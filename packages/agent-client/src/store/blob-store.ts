@@ -50,7 +50,7 @@ export class PackedBlobs implements BlobStore {
 
   put(workspace: WorkspaceId, content: Uint8Array, sealed: boolean): BlobId {
     const id = this.idOf(workspace, content, sealed)
-    if (!this.has(id)) this.#add(makeFrame(id, content, this.#storeKey))
+    if (!this.has(id)) this.#orDiscard(() => this.#add(makeFrame(id, content, this.#storeKey)))
     return id
   }
 
@@ -63,7 +63,9 @@ export class PackedBlobs implements BlobStore {
     if (this.has(blob)) return { blob, sizeBytes }
     const facts = { id: blob, codec: 'raw' as const, sizeBytes, storedBytes: sizeBytes }
     const frame = { ...facts, header: writeFrameHeader(facts) }
-    const isSame = this.#startWriter().addPieces(frame, (take) => hashPieces(fd, take).blob === blob)
+    const isSame = this.#orDiscard(() =>
+      this.#startWriter().addPieces(frame, (take) => hashPieces(fd, take).blob === blob),
+    )
     if (!isSame) throw new DomainError('BLOB_HASH_MISMATCH', { blob })
     this.#spilled.add(blob)
     return { blob, sizeBytes }
@@ -120,7 +122,30 @@ export class PackedBlobs implements BlobStore {
 
   flush(): void {
     const nothing = this.#waiting.size === 0 && this.#writer === null && this.#handedOver.length === 0
-    if (!nothing) this.#db.transact(() => this.#flushInside())
+    if (!nothing) this.#orDiscard(() => this.#db.transact(() => this.#flushInside()))
+  }
+
+  /**
+   * When something could not be written, everything since the last flush is given up: who put it fails as a whole,
+   * and what it took of a full disk is free again.
+   */
+  #orDiscard<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      this.#writer?.abandon()
+      for (const pack of this.#handedOver) this.#folder.abandon(pack.name)
+      this.#forget()
+      throw error
+    }
+  }
+
+  #forget(): void {
+    this.#waiting = new Map()
+    this.#waitingBytes = 0
+    this.#writer = null
+    this.#spilled = new Set()
+    this.#handedOver = []
   }
 
   /** Takes a pack that a worker has finished; its blobs are listed by the next flush. */
@@ -156,12 +181,7 @@ export class PackedBlobs implements BlobStore {
       this.#list(pack, placed)
     }
     for (const pack of this.#handedOver) this.#list(this.#folder.adopt(pack.name, pack.bytes), pack.placed)
-    this.#db.afterCommit(() => {
-      this.#waiting = new Map()
-      this.#waitingBytes = 0
-      this.#spilled = new Set()
-      this.#handedOver = []
-    })
+    this.#db.afterCommit(() => this.#forget())
   }
 
   /** What the pack holds now waits to be listed, whether or not the transaction that asked for it is kept. */

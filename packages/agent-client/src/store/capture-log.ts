@@ -145,13 +145,14 @@ export class SqliteCaptureLog implements CaptureLog {
   closeTurn(closed: ClosedTurn): void {
     this.#db.run(
       `UPDATE turns SET is_open = 0, tools_in_flight = 0, ended_at = ?, end_reason = ?, late_end = ?, head_after = ?,
-        last_message = ?, end_scan = ?, entries = ?, created = ?, changed = ?, deleted = ?, skipped = ? WHERE id = ?`,
+        last_message = ?, end_scan = ?, incomplete = COALESCE(incomplete, ?), entries = ?, created = ?, changed = ?, deleted = ?, skipped = ? WHERE id = ?`,
       closed.endedAt,
       closed.endReason,
       closed.lateEnd ? 1 : 0,
       closed.headAfter,
       closed.lastMessage,
       closed.endScan,
+      closed.incomplete,
       closed.entries,
       closed.created,
       closed.changed,

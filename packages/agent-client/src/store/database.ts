@@ -1,7 +1,8 @@
-import { chmodSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { DomainError } from '@turnback/core'
+import { orStoreFull } from './pack-writer.ts'
 import { MIGRATIONS } from './schema.ts'
 
 /** Milliseconds that a writer waits for another process's transaction. They are short. */
@@ -26,6 +27,8 @@ export class Database {
 
   constructor(folder: string) {
     const file = join(folder, 'turnback.db')
+    // SQLite gives its other files the mode that this one has.
+    closeSync(orStoreFull(() => openSync(file, 'a', 0o600)))
     this.#db = translate(() => {
       const db = new DatabaseSync(file, { timeout: BUSY_MS })
       // FULL: when a commit returns, the turn is on the disk.
@@ -37,10 +40,7 @@ export class Database {
       this.#db.close()
       throw new DomainError('STORE_NEWER', { found: version, known: MIGRATIONS.length })
     }
-    if (version < MIGRATIONS.length) {
-      chmodSync(file, 0o600)
-      this.#migrate()
-    }
+    if (version < MIGRATIONS.length) this.#migrate()
   }
 
   #migrate(): void {
@@ -88,6 +88,10 @@ export class Database {
     }
     for (const step of this.#afterCommit) step()
     return result
+  }
+
+  get isOpen(): boolean {
+    return this.#db.isOpen
   }
 
   close(): void {

@@ -6,6 +6,7 @@ import { isAlive, nameThisProcess } from './process.ts'
 import { integer, type Row, text } from './rows.ts'
 
 const LOOK_AGAIN_MS = 25
+const RELEASE_AGAIN_MS = 250
 
 type Holder = { readonly pid: number; readonly purpose: Lease['purpose'] }
 
@@ -45,7 +46,21 @@ export class RowLeases implements Leases {
       return await work({ workspace: workspace.id, purpose })
     } finally {
       this.#mine.delete(owner)
-      this.#db.transact(() => this.#db.run('DELETE FROM leases WHERE workspace = ?', owner))
+      this.#release(owner)
+    }
+  }
+
+  /** On a full disk even this fails; what went wrong before is then the news, and the row is removed later. */
+  #release(owner: WorkspaceId): void {
+    try {
+      this.#db.transact(() =>
+        this.#db.run('DELETE FROM leases WHERE workspace = ? AND pid = ?', owner, process.pid),
+      )
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error
+      setTimeout(() => {
+        if (this.#db.isOpen && !this.#mine.has(owner)) this.#release(owner)
+      }, RELEASE_AGAIN_MS).unref()
     }
   }
 

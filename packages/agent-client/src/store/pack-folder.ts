@@ -56,6 +56,11 @@ export class PackFolder {
     return integer(this.#db.get('SELECT id FROM packs WHERE name = ?', name) ?? {}, 'id')
   }
 
+  /** Removes a finished pack that was never listed. */
+  abandon(name: string): void {
+    rmSync(join(this.tmp, name), { force: true })
+  }
+
   /** Appends to the common pack and makes it durable. Inside a transaction. @throws STORE_FULL */
   append(frames: readonly Frame[]): { pack: number; placed: Placed[] } {
     const { pack, name, bytes } = this.#commonPack()
@@ -71,8 +76,7 @@ export class PackFolder {
         buffers.push(frame.header, frame.body)
         end += frame.header.length + frame.body.length
       }
-      writeAll(fd, buffers, bytes)
-      orStoreFull(() => fdatasyncSync(fd))
+      writeOrTakeBack(fd, buffers, bytes)
       if (bytes === 0) syncFolder(this.packs)
       this.#db.run('UPDATE packs SET bytes = ? WHERE id = ?', end, pack)
       return { pack, placed }
@@ -139,6 +143,17 @@ export class PackFolder {
       if (listed) renameSync(join(this.tmp, name), join(this.packs, name))
       else rmSync(join(this.tmp, name), { force: true })
     }
+  }
+}
+
+/** What could not be written whole is cut off again at once: on a full disk every byte counts. */
+function writeOrTakeBack(fd: number, buffers: readonly Uint8Array[], bytes: number): void {
+  try {
+    writeAll(fd, buffers, bytes)
+    orStoreFull(() => fdatasyncSync(fd))
+  } catch (error) {
+    ftruncateSync(fd, bytes)
+    throw error
   }
 }
 

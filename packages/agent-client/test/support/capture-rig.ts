@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -11,6 +11,9 @@ import type { Workspace } from '#ports.ts'
 import { findPlace } from '#worktree/find-root.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+/** What the launcher does too: without it each start compiles everything anew. */
+const CACHE = fileURLToPath(new URL('../../../../bin/compile-cache.mjs', import.meta.url))
+const START = ['--import', CACHE, MAIN] as const
 
 export interface CommandResult {
   readonly code: number | null
@@ -141,7 +144,7 @@ export class CaptureRig {
     args: readonly string[],
     options: { readonly cwd?: string; readonly uid?: number; readonly input?: string } = {},
   ): CommandResult {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...START, ...args], {
       cwd: options.cwd ?? this.root,
       env: this.env,
       encoding: 'utf8',
@@ -152,8 +155,9 @@ export class CaptureRig {
     return { code: status, json: isObject ? JSON.parse(stdout) : {}, stdout, stderr }
   }
 
-  main(): readonly string[] {
-    return [process.execPath, MAIN]
+  /** Starts the command line without waiting for it. */
+  spawn(args: readonly string[]): ChildProcess {
+    return spawn(process.execPath, [...START, ...args], { cwd: this.root, env: this.env, stdio: 'ignore' })
   }
 
   dispose(): void {
