@@ -8,6 +8,7 @@ import { useParams, usePathname } from 'next/navigation'
 import { type ReactNode, useEffect, useState } from 'react'
 import { meQuery } from '#features/accounts/account-queries.ts'
 import { UserMenu } from '#features/accounts/user-menu.tsx'
+import { projectsQuery } from '#features/projects/project-queries.ts'
 import { ProjectSwitcher } from '#features/projects/project-switcher.tsx'
 import { isApiError } from '#lib/api.ts'
 import { describeError } from '#lib/errors.ts'
@@ -21,8 +22,10 @@ import { LiveMark, OfflineStrip } from './live-mark.tsx'
 /** The frame of every page of who is signed in: one row on top, the same on a desk and a phone. */
 export function AppShell({ children }: { children: ReactNode }) {
   const me = useQuery(meQuery())
-  const project = useCurrentProject(me.data?.projects[0]?.id ?? null)
-  useLiveProjects(me.data?.projects.map(({ id }) => id) ?? [])
+  // The list, not `me`, says what to follow: a machine that is connected may make a project meanwhile.
+  const projects = useQuery(projectsQuery()).data?.items ?? []
+  const project = useCurrentProject(projects[0]?.id ?? null)
+  useLiveProjects(projects.map(({ id }) => id))
   const isSignedOut = isApiError(me.error, 'UNAUTHENTICATED')
   return (
     <>

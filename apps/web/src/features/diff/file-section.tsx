@@ -45,7 +45,10 @@ export function FileSection({ turn, entry, isTarget, onRestore }: FileSectionPro
         </button>
         <StatusSign status={status} />
         <h3 className="min-w-0 flex-1">
-          <a href={`#${encodeURIComponent(entry.path)}`} className="block rounded-sm hover:underline">
+          <a
+            href={`#${encodeURIComponent(entry.path)}`}
+            className="flex items-center rounded-sm hover:underline touch:min-h-11"
+          >
             <PathText path={entry.path} isStruck={status === 'deleted'} className="font-medium" />
           </a>
         </h3>

@@ -17,7 +17,7 @@ const steps = [
 ] as const
 
 /** A project without turns: what to do, not what is missing. */
-export function FirstMachine({ project }: { project: ProjectId }) {
+export function FirstMachine({ project }: { project: ProjectId | null }) {
   const [isAsked, setIsAsked] = useState(false)
   return (
     <EmptyState

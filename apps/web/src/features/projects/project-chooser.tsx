@@ -6,12 +6,11 @@ import { routes } from '@turnback/core/api'
 import { ChevronRight, FolderGit2 } from 'lucide-react'
 import Link from 'next/link'
 import { useRouter } from 'next/navigation'
-import { type FormEvent, useEffect } from 'react'
+import { type FormEvent, type ReactNode, useEffect } from 'react'
 import { describeError } from '#lib/errors.ts'
 import { formatAgo, plural } from '#lib/format.ts'
 import { paths } from '#lib/paths.ts'
 import { Button } from '#ui/button.tsx'
-import { EmptyState } from '#ui/empty-state.tsx'
 import { ErrorState } from '#ui/error-state.tsx'
 import { Field } from '#ui/field.tsx'
 import { Note } from '#ui/note.tsx'
@@ -19,7 +18,7 @@ import { ListSkeleton } from '#ui/skeleton.tsx'
 import { createProjectMutation, projectsQuery } from './project-queries.ts'
 
 /** The projects to choose from; who has one only is led into it. */
-export function ProjectChooser() {
+export function ProjectChooser({ empty }: { empty: ReactNode }) {
   const projects = useQuery(projectsQuery())
   const router = useRouter()
   const only = projects.data?.items.length === 1 ? projects.data.items[0]?.id : undefined
@@ -33,9 +32,12 @@ export function ProjectChooser() {
   if (projects.data === undefined || only !== undefined) return <ListSkeleton label="Loading projects" />
   if (projects.data.items.length === 0) {
     return (
-      <EmptyState icon={<FolderGit2 />} level={1} title="Make your first project" action={<NewProject />}>
-        A project holds the turns of one code base, from all machines that work on it.
-      </EmptyState>
+      <>
+        {empty}
+        <div className="mx-auto w-full max-w-xl px-4 pb-16">
+          <NewProject />
+        </div>
+      </>
     )
   }
   return (
@@ -46,6 +48,9 @@ export function ProjectChooser() {
           <ProjectRow key={project.id} project={project} />
         ))}
       </ul>
+      <div className="mt-4">
+        <NewProject />
+      </div>
     </div>
   )
 }
@@ -78,7 +83,7 @@ function NewProject() {
   const create = useMutation({
     ...createProjectMutation(),
     onSuccess: async (project) => {
-      await queryClient.invalidateQueries({ queryKey: [routes.getMe.path] })
+      await queryClient.invalidateQueries({ queryKey: [routes.listProjects.path] })
       router.push(paths.turns(project.id))
     },
   })
@@ -87,12 +92,21 @@ function NewProject() {
     create.mutate(String(new FormData(event.currentTarget).get('name')).trim())
   }
   return (
-    <form onSubmit={submit} className="mx-auto flex max-w-sm flex-col gap-3 text-left">
-      {create.isError && <Note tone="error" title={describeError(create.error).message} />}
-      <Field label="Project name" name="name" required maxLength={100} />
-      <Button type="submit" tone="primary" isBusy={create.isPending}>
-        Create project
-      </Button>
-    </form>
+    <details className="rounded-xl border border-line bg-surface">
+      <summary className="flex min-h-11 items-center px-4 font-medium">New project</summary>
+      <form onSubmit={submit} className="flex flex-col gap-3 border-t border-line p-4">
+        {create.isError && <Note tone="error" title={describeError(create.error).message} />}
+        <Field
+          label="Project name"
+          name="name"
+          required
+          maxLength={100}
+          hint="A project holds the turns of one code base, from all machines that work on it."
+        />
+        <Button type="submit" tone="primary" isBusy={create.isPending}>
+          Create project
+        </Button>
+      </form>
+    </details>
   )
 }

@@ -10,6 +10,8 @@ export const projectsQuery = () =>
   queryOptions({
     queryKey: [routes.listProjects.path],
     queryFn: ({ signal }) => callApi(routes.listProjects, { query: { limit: LIMIT } }, { signal }),
+    // Nobody sends news of a project that one does not follow yet: the first one is looked for.
+    refetchInterval: (query) => (query.state.data?.items.length === 0 ? 4_000 : false),
   })
 
 export const projectQuery = (project: ProjectId) =>

@@ -76,7 +76,7 @@ function RestoreFacts({ restore }: { restore: Restore }) {
       {formatMoment(restore.createdAt)} ·{' '}
       <Link
         href={paths.turn(restore.project, restore.turn)}
-        className="text-accent-text underline-offset-2 hover:underline"
+        className="text-accent-text underline underline-offset-2"
       >
         the turn
       </Link>

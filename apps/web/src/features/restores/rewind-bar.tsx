@@ -50,7 +50,7 @@ export function RewindBar({ turn, onAsk }: { turn: TurnSummary; onAsk: (ask: Res
           className="min-w-0 flex-1 shrink px-2 sm:flex-none sm:px-4"
           disabled={!canRestore}
           title={canRestore ? undefined : 'Changes outside of turns cannot be rewound by themselves.'}
-          icon={<RotateCcw className="size-4 shrink-0 max-[22rem]:hidden" aria-hidden="true" />}
+          icon={<RotateCcw className="size-4 shrink-0 max-[27rem]:hidden" aria-hidden="true" />}
           onClick={() => onAsk({ ...base, mode: 'run' })}
         >
           <span className="truncate">{actionOf(turn.kind)}</span>

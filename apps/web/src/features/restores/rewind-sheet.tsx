@@ -115,7 +115,10 @@ function OpenRestore({ id, isOpen, project, title, onOpenChange, onNext, onAskAg
       {body}
       {isPlan && <PlanOptions restore={restore} onAskAgain={onAskAgain} />}
       <p className="mt-4 text-xs">
-        <Link href={paths.restore(project, id)} className="text-accent-text hover:underline">
+        <Link
+          href={paths.restore(project, id)}
+          className="inline-flex items-center text-accent-text hover:underline touch:min-h-11"
+        >
           Open as a page
         </Link>
       </p>
