@@ -1,7 +1,7 @@
 import { DomainError, type ErrorBody, type ErrorCode } from '@turnback/core'
 import { problemSchema, type Route, type RouteInput, type RouteResult } from '@turnback/core/api'
 import type { Clock } from '#ports.ts'
-import { type HttpAnswer, type HttpRequest, type HttpSender, makeHttpSender, unreachable } from './http.ts'
+import { type HttpAnswer, type HttpRequest, type HttpSender, makeHttpSender } from './http.ts'
 import { type RequestSigner, sha256Hex, signRequest } from './request-signature.ts'
 
 /** What a route is called with: only what it declares, and bytes for a route that takes bytes. */
@@ -199,5 +199,3 @@ function readJson(answer: HttpAnswer): unknown {
     return undefined
   }
 }
-
-export { unreachable }

@@ -88,7 +88,7 @@ export function holdLink(parts: LinkParts, signal: AbortSignal): Promise<LinkEnd
 }
 
 /** The message, or null when it is none of the set or not exactly in its shape. */
-export function parseServerMessage(data: RawData): ServerMessage | null {
+function parseServerMessage(data: RawData): ServerMessage | null {
   let value: unknown
   try {
     value = JSON.parse(toText(data))

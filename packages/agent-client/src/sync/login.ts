@@ -95,7 +95,7 @@ export function parseEnrollmentLink(text: string): EnrollmentLink {
 }
 
 /** What a machine signs to show that it holds the key that it enrols with. ASCII but for the code. */
-export function enrollmentToBeSigned(
+function enrollmentToBeSigned(
   code: string,
   identity: Pick<MachineIdentity, 'machine' | 'ageRecipient'>,
 ): string {

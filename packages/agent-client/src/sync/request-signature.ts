@@ -12,8 +12,8 @@ export type RequestSigner = Pick<MachineIdentity, 'machine' | 'sign'>
  * and the signature, Ed25519, is over method, path with query, time, nonce and the body's hash, so none of
  * them can be changed or used a second time (docs/protocol.md).
  */
-export const REQUEST_SIGNATURE_DOMAIN = 'turnback/request/v1'
-export const MACHINE_SCHEME = 'Turnback-Machine'
+const REQUEST_SIGNATURE_DOMAIN = 'turnback/request/v1'
+const MACHINE_SCHEME = 'Turnback-Machine'
 const NONCE_BYTES = 16
 
 export interface RequestToSign {
