@@ -29,7 +29,7 @@ export function readOrMakeKey(folder: string, name: string, make: () => Uint8Arr
   return readFileSync(file)
 }
 
-export function readIfThere(file: string): Uint8Array | null {
+function readIfThere(file: string): Uint8Array | null {
   try {
     return readFileSync(file)
   } catch (error) {

@@ -271,7 +271,7 @@ const isPlain = (value: string): value is `p${string}` => value.startsWith('p')
 const isSealedText = (value: string): value is `s${string}` => value.startsWith('s')
 
 /** All bytes of an open file from its beginning, however many there are by now. */
-export function readWhole(fd: number): Uint8Array {
+function readWhole(fd: number): Uint8Array {
   const expected = fstatSync(fd).size
   // One byte more than expected shows whether it has grown.
   let buffer = Buffer.allocUnsafe(expected + 1)

@@ -158,7 +158,7 @@ function writeOrTakeBack(fd: number, buffers: readonly Uint8Array[], bytes: numb
 }
 
 /** A name that tells whose it is, so that the next start knows whether somebody still writes it. */
-export function newPackName(): string {
+function newPackName(): string {
   const { pid, started, boot } = nameThisProcess()
   return `${pid}_${started}_${boot}_${randomBytes(8).toString('hex')}.pack`
 }

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { nameOf, parentOf, type RelPath } from '@turnback/core'
+import { nameOf, parentOf, type RelPath, readName } from '@turnback/core'
 import ignore, { type Ignore } from 'ignore'
 import { type DiskPath, joinName, joinPath } from './disk-name.ts'
 import { findGitFolder } from './git-state.ts'
@@ -9,17 +9,21 @@ import { findGitFolder } from './git-state.ts'
 /** Rule files above this are no rule files. */
 const MAX_RULES_BYTES = 1024 * 1024
 
-interface Layer {
-  /** Folder that the patterns are relative to. */
-  readonly base: RelPath
-  readonly rules: Ignore
+/** Names that may be read in two ways: beyond ASCII, or written as bytes. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII is meant
+const BEYOND_ASCII = /[^\u0000-\u007f]|(^|\/)b64:/u
+
+/** All patterns that hold for a folder, weakest first, written as if they stood in the root. */
+interface Patterns {
+  readonly text: Ignore
+  /** The same byte by byte: git's `?` stands for one byte, ours for one character. */
+  readonly bytes: Ignore
 }
 
 interface FolderRules {
   readonly disk: DiskPath
   readonly isIgnored: boolean
-  /** Nearest last. */
-  readonly layers: readonly Layer[]
+  readonly patterns: Patterns
   /** A rule file on the way could not be read: nobody knows what it says of what lies below. */
   readonly unknown: boolean
 }
@@ -34,16 +38,16 @@ export class IgnoreRules {
   #unreadable = 0
 
   constructor(root: string) {
-    const layers: Layer[] = []
+    let patterns: Patterns = { text: newRules(), bytes: newRules() }
     let unknown = false
     const git = findGitFolder(root)
     for (const file of [globalRulesFile(), git === null ? null : join(git.common, 'info', 'exclude')]) {
       if (file === null) continue
       const text = readRules(file)
       if (text === 'unreadable') unknown = true
-      else if (text !== null) layers.push(makeLayer('', text))
+      else if (text !== null) patterns = addPatterns(patterns, '', text)
     }
-    this.#folders.set('', this.#withOwn({ disk: root, isIgnored: false, layers, unknown }, ''))
+    this.#folders.set('', this.#withOwn({ disk: root, isIgnored: false, patterns, unknown }, ''))
   }
 
   /** How many rule files could not be read. */
@@ -65,7 +69,7 @@ export class IgnoreRules {
         disk: joinName(parent.disk, nameOf(folder)),
         // Git does not look into an ignored directory, so nothing below can be taken back in.
         isIgnored: parent.isIgnored || this.#matches(parent, folder, true),
-        layers: parent.layers,
+        patterns: parent.patterns,
         unknown: parent.unknown,
       },
       folder,
@@ -79,38 +83,69 @@ export class IgnoreRules {
     if (rules.isIgnored) return rules
     const files = [joinName(rules.disk, '.gitignore')]
     if (folder !== '') files.unshift(joinName(joinName(joinName(rules.disk, '.git'), 'info'), 'exclude'))
-    const layers = [...rules.layers]
-    let { unknown } = rules
+    let { patterns, unknown } = rules
     for (const file of files) {
       const text = readRules(file)
       if (text === 'unreadable') {
         this.#unreadable++
         unknown = true
-      } else if (text !== null) layers.push(makeLayer(folder, text))
+      } else if (text !== null) patterns = addPatterns(patterns, folder, text)
     }
-    return { ...rules, layers, unknown }
+    return { ...rules, patterns, unknown }
   }
 
-  #matches(rules: FolderRules, path: RelPath, isFolder: boolean): boolean {
-    for (const { base, rules: patterns } of rules.layers.toReversed()) {
-      const relative = base === '' ? path : path.slice(base.length + 1)
-      let result: { ignored: boolean; unignored: boolean }
-      try {
-        result = patterns.test(isFolder ? `${relative}/` : relative)
-      } catch {
-        // A pattern that is none for the library: what it means is not known.
-        return true
-      }
-      if (result.ignored) return true
-      if (result.unignored) return false
-    }
-    return false
+  /** Where the two readings of a name beyond ASCII differ, it counts as ignored: sealing too much harms nobody. */
+  #matches({ patterns }: FolderRules, path: RelPath, isFolder: boolean): boolean {
+    const end = isFolder ? '/' : ''
+    if (isMatch(patterns.text, path + end)) return true
+    return BEYOND_ASCII.test(path) && isMatch(patterns.bytes, toByteText(path) + end)
   }
 }
 
-function makeLayer(base: RelPath, text: string): Layer {
-  const rules = ignore({ ignorecase: process.platform !== 'linux', allowRelativePaths: true })
-  return { base, rules: rules.add(text) }
+function isMatch(rules: Ignore, path: string): boolean {
+  try {
+    return rules.ignores(path)
+  } catch {
+    // A pattern that is none for the library: what it means is not known.
+    return true
+  }
+}
+
+function newRules(): Ignore {
+  return ignore({ ignorecase: process.platform !== 'linux', allowRelativePaths: true })
+}
+
+/** The patterns of a folder's own file count more than those from above. */
+function addPatterns(from: Patterns, base: RelPath, file: string): Patterns {
+  const lines = file.replace(/^\ufeff/, '').split(/\r?\n/)
+  const bytesOf = (text: string) => Buffer.from(text).toString('latin1')
+  return {
+    text: newRules()
+      .add(from.text)
+      .add(lines.map((line) => rebase(line, base))),
+    bytes: newRules()
+      .add(from.bytes)
+      .add(lines.map((line) => rebase(bytesOf(line), toByteText(base)))),
+  }
+}
+
+/** A line of the file in `base` as it would be written in the root's. */
+function rebase(line: string, base: string): string {
+  if (base === '' || line.trim() === '' || line.startsWith('#')) return line
+  const isNegative = line.startsWith('!')
+  const body = isNegative ? line.slice(1) : line
+  const place = `/${base.replace(/[\\*?[\]!#]/g, '\\$&')}`
+  const isAnchored = body.slice(0, -1).includes('/')
+  const between = body.startsWith('/') ? '' : isAnchored ? '/' : '/**/'
+  return `${isNegative ? '!' : ''}${place}${between}${body}`
+}
+
+/** A written path with one character for each byte of its names. */
+function toByteText(path: RelPath): string {
+  return path
+    .split('/')
+    .map((name) => Buffer.from(readName(name) ?? []).toString('latin1'))
+    .join('/')
 }
 
 /** Text of a rule file, null when there is none. A link is not followed, as git does not. */
