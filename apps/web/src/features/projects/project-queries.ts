@@ -1,5 +1,4 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
-import type { ProjectId } from '@turnback/core'
 import { routes } from '@turnback/core/api'
 import { callApi } from '#lib/api.ts'
 
@@ -12,12 +11,6 @@ export const projectsQuery = () =>
     queryFn: ({ signal }) => callApi(routes.listProjects, { query: { limit: LIMIT } }, { signal }),
     // Nobody sends news of a project that one does not follow yet: the first one is looked for.
     refetchInterval: (query) => (query.state.data?.items.length === 0 ? 4_000 : false),
-  })
-
-export const projectQuery = (project: ProjectId) =>
-  queryOptions({
-    queryKey: [routes.getProject.path, { project }],
-    queryFn: ({ signal }) => callApi(routes.getProject, { params: { project } }, { signal }),
   })
 
 export const createProjectMutation = () =>

@@ -38,7 +38,7 @@ export function RewindBar({ turn, onAsk }: { turn: TurnSummary; onAsk: (ask: Res
         </p>
         <Button
           size="large"
-          className="px-2.5 sm:px-4"
+          className="px-2.5 max-[23.5rem]:text-[0.8125rem] sm:px-4"
           disabled={!canRestore}
           onClick={() => onAsk({ ...base, mode: 'preview' })}
         >
@@ -47,7 +47,7 @@ export function RewindBar({ turn, onAsk }: { turn: TurnSummary; onAsk: (ask: Res
         <Button
           tone="primary"
           size="large"
-          className="min-w-0 flex-1 shrink px-2 sm:flex-none sm:px-4"
+          className="min-w-0 flex-1 shrink px-2 max-[23.5rem]:text-[0.8125rem] sm:flex-none sm:px-4"
           disabled={!canRestore}
           title={canRestore ? undefined : 'Changes outside of turns cannot be rewound by themselves.'}
           icon={<RotateCcw className="size-4 shrink-0 max-[27rem]:hidden" aria-hidden="true" />}

@@ -44,8 +44,3 @@ export function titleOf(turn: Pick<TurnSummary, 'kind' | 'prompt' | 'label' | 'n
       return 'Changes made outside of turns'
   }
 }
-
-/** Whether "before this turn" is a place that can be returned to. */
-export function isRestorable(kind: TurnKind): boolean {
-  return kind !== 'outside'
-}
