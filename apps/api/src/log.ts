@@ -37,7 +37,7 @@ export function loggerOptions(level: LogLevel): FastifyServerOptions['logger'] {
  * An error for the log. A failed query's own text holds the query's values, which are people's; what the database
  * said of it does not.
  */
-export function describeError(error: unknown): LoggedError {
+function describeError(error: unknown): LoggedError {
   if (!(error instanceof Error)) return { type: 'thrown', message: typeof error, stack: '' }
   const cause = error.cause === undefined ? {} : { cause: describeError(error.cause) }
   const code = 'code' in error ? { code: error.code } : {}

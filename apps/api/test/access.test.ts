@@ -172,3 +172,19 @@ test('a viewer sees and does not touch', async () => {
     expect(answer).toMatchObject({ status: 403, json: { code: 'FORBIDDEN' } })
   }
 })
+
+test('a lead who does not own the machine asks nothing of it', async () => {
+  const lea = await stack.person('Lea')
+  await stack.database
+    .sql`insert into project_members values (${own.project}, ${lea.person.id}, 'lead', now())`
+  const body = { workspace: ids.workspace, turn: ids.turn, mode: 'preview' }
+  expect(await lea.call('POST', '/v1/restores', { body })).toMatchObject({
+    status: 403,
+    json: { code: 'FORBIDDEN' },
+  })
+  for (const deed of ['confirm', 'cancel', 'undo']) {
+    const answer = await lea.call('POST', `/v1/restores/${ids.restore}/${deed}`, { body: { token: 'x' } })
+    expect(answer).toMatchObject({ status: 403, json: { code: 'FORBIDDEN' } })
+  }
+  expect((await lea.call('GET', `/v1/restores/${ids.restore}`)).status).toBe(200)
+})

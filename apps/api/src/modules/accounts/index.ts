@@ -1,5 +1,5 @@
-export { type Auth, createAuth } from './auth.ts'
+export { createAuth } from './auth.ts'
 export { authRoutes } from './auth-routes.ts'
-export { findPersonsRole, listPersonsProjects, requireRole } from './membership-service.ts'
+export { findPersonsRole } from './membership-service.ts'
 export { accountRoutes } from './routes.ts'
 export { authenticatePerson, ensurePerson, makeLoginCode, type NewPerson, renewSetupCode } from './service.ts'

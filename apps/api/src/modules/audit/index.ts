@@ -1,1 +1,1 @@
-export { type AuditEvent, recordEvent } from './queries.ts'
+export { recordEvent } from './queries.ts'

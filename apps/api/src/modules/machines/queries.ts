@@ -78,7 +78,7 @@ export async function listVisibleMachines(
   return rows.map((row) => ({ ...row, isOnline: isOnline(row.machine, page.now) }))
 }
 
-export function isOnline(machine: Pick<MachineRow, 'onlineUntil'>, now: Date): boolean {
+function isOnline(machine: Pick<MachineRow, 'onlineUntil'>, now: Date): boolean {
   return machine.onlineUntil !== null && machine.onlineUntil > now
 }
 

@@ -13,11 +13,6 @@ export async function insertRestore(db: Connection, row: typeof restores.$inferI
   await db.insert(restores).values(row)
 }
 
-export async function findRestore(db: Connection, id: RestoreId): Promise<RestoreRow | null> {
-  const [row] = await db.select().from(restores).where(eq(restores.id, id))
-  return row ?? null
-}
-
 /** Holds the row until the transaction ends: steps go one after another. */
 export async function lockRestore(db: Connection, id: RestoreId): Promise<RestoreRow | null> {
   const [row] = await db.select().from(restores).where(eq(restores.id, id)).for('update')

@@ -99,7 +99,7 @@ export async function requestRestore(
   return (await getVisible(deps, person.id, id)).wire
 }
 
-export async function getRestoreNow(deps: Deps, personId: string, id: RestoreId): Promise<Restore> {
+async function getRestoreNow(deps: Deps, personId: string, id: RestoreId): Promise<Restore> {
   return (await getVisible(deps, personId, id)).wire
 }
 

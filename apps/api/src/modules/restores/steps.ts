@@ -16,7 +16,7 @@ import { type RestoreRow, updateRestore } from './queries.ts'
 /** Whoever asked lasts longer than this for no machine. */
 export const QUEUED_MS = limits.queuedTtlSeconds * 1000
 
-export function progressOf(row: RestoreRow): RestoreProgress {
+function progressOf(row: RestoreRow): RestoreProgress {
   return {
     status: row.status,
     mode: row.request?.mode ?? 'preview',

@@ -1,2 +1,1 @@
 export { turnRoutes } from './routes.ts'
-export { getTurnPlace } from './service.ts'
