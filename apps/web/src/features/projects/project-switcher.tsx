@@ -20,7 +20,7 @@ export function ProjectSwitcher({ current }: { current: ProjectId | null }) {
         <button
           type="button"
           aria-label={`Project: ${label}. Switch project`}
-          className="flex h-11 min-w-0 items-center gap-1.5 rounded-md px-2 font-medium hover:bg-hover sm:h-8"
+          className="flex h-11 max-w-full min-w-0 items-center gap-1.5 rounded-md px-2 font-medium hover:bg-hover sm:h-8 sm:max-w-72"
         >
           <span className="truncate">{label}</span>
           <ChevronsUpDown className="size-3.5 shrink-0 text-faint" aria-hidden="true" />
