@@ -30,10 +30,12 @@ test('a turn appears in the open list without a reload, and its page shows what 
 
   await expect(page.getByRole('heading', { name: PROMPT })).toBeVisible()
   const file = (path: string) => page.getByRole('region', { name: path, exact: true })
-  await expect(file('index.html')).toContainText('<link rel="stylesheet" href="theme.css">')
-  await expect(file('index.html')).not.toContainText('Aldersund') // the user's own edit is no part of the turn
-  await expect(file('styles.css')).toContainText('.berth-42')
+  // One added line and nothing else: the title that the user had edited is no change of the turn.
+  await expect(file('index.html').locator('ins, del')).toHaveText(/<link rel="stylesheet" href="theme.css">/)
+  await expect(file('styles.css')).toContainText('.berth-9 {')
   await expect(file('theme.css')).toContainText('color-scheme: dark')
+  await file('theme.css').scrollIntoViewIfNeeded() // long diffs are drawn as they come into view
+  await expect(file('styles.css')).toContainText('.berth-42 {')
   await expect(file('app.js')).toContainText('framework.js')
   await expect(file('.env')).toContainText('Sealed')
   await expect(file('notes.md')).toHaveCount(0)
