@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -49,9 +49,12 @@ async function kill(child: ChildProcess): Promise<void> {
 
 afterEach(async () => {
   for (const child of children.splice(0)) await kill(child)
-  // PostgreSQL may still be on its way out of the folder.
-  for (const folder of made.splice(0))
-    rmSync(folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 })
+  for (const folder of made.splice(0)) {
+    // PostgreSQL may still be on its way out of the folder; its pid file is the last thing that it takes away.
+    const pidFile = join(folder, 'postgres/state/cluster/postmaster.pid')
+    await expect.poll(() => existsSync(pidFile), { timeout: 20_000 }).toBe(false)
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('a second start finds the data, also after a kill in the middle and with a stale pid file', async () => {
