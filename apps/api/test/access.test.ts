@@ -78,6 +78,7 @@ function envelopeFor(
       mayRunAtOnce: false,
       plannedAt: at,
     })
+  if (name === 'putHead') return machine.envelope('head', { workspace, seq: 0, sha256: null, number: 1, at })
   if (name === 'putPack') return Buffer.from('turnback-pack/1\n')
   return undefined
 }

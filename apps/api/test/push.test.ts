@@ -371,3 +371,98 @@ describe('undone marks', () => {
     expect(await markOf(next)).toBe('no')
   })
 })
+
+describe('an announced head', () => {
+  const putHead = (seq: number, sha: string | null, part: object = {}, as = machine) =>
+    as.putEnvelope(
+      `/v1/workspaces/${workspace}/head`,
+      as.envelope('head', {
+        workspace,
+        seq,
+        sha256: sha,
+        number: seq + 1,
+        at: new Date().toISOString(),
+        ...part,
+      }),
+    )
+  /** Two turns that follow each other, signed and not sent. */
+  function makeTwo() {
+    const one = log.manifest()
+    const first = { manifest: one, envelope: machine.envelope('turn', one) }
+    log.advance(1, sha256(first.envelope))
+    const two = log.manifest()
+    return [first, { manifest: two, envelope: machine.envelope('turn', two) }] as const
+  }
+  const put = ({ manifest, envelope }: { manifest: { turn: string }; envelope: Buffer }) =>
+    machine.putTurn(manifest.turn, envelope)
+  const refusals = () =>
+    stack.database.sql`select facts from audit_events where action = 'push.refused'
+      and (objects->>'workspace' = ${workspace} or facts->>'isAnnouncedOtherwise' = 'true') order by id`
+
+  test('is held against what comes later: the turns that were there then are taken', async () => {
+    const two = makeTwo()
+    expect((await putHead(2, sha256(two[1].envelope))).json).toEqual({
+      workspace,
+      seq: 2,
+      sha256: sha256(two[1].envelope),
+    })
+    expect((await putHead(2, sha256(two[1].envelope))).status).toBe(200)
+    for (const turn of two) expect((await put(turn)).status).toBe(200)
+    expect((await putHead(1, sha256(two[0].envelope))).status).toBe(200)
+  })
+
+  // The same with and without the head: what refuses the altered log is the head, and nothing else.
+  test.each([
+    ['refused once it was announced', true, 409],
+    ['taken when it was not: the signature and the chain are in order', false, 200],
+  ])('an earlier turn that was altered and signed anew is %s', async (_what, isAnnounced, status) => {
+    const [first, second] = makeTwo()
+    if (isAnnounced) expect((await putHead(2, sha256(second.envelope))).status).toBe(200)
+    const altered = { ...first.manifest, prompt: 'nothing to see here' }
+    const one = { manifest: altered, envelope: machine.envelope('turn', altered) }
+    const relinked = { ...second.manifest, prev: sha256(one.envelope) }
+    const two = { manifest: relinked, envelope: machine.envelope('turn', relinked) }
+    expect((await put(one)).status).toBe(200)
+    const before = await refusals()
+    const answer = await put(two)
+    expect(answer.status).toBe(status)
+    if (!isAnnounced) return
+    expectProblem(answer, 409, 'CHAIN_BROKEN')
+    expect(answer.json.details.announced.sha256).toBe(sha256(second.envelope))
+    expect((await refusals()).length).toBe(before.length + 1)
+    const stub = { turn: relinked.turn, workspace, seq: 2, prev: relinked.prev, reason: 'private' as const }
+    const hidden = machine.envelope('stub', { ...stub, sha256: sha256(two.envelope) })
+    expectProblem(await machine.putTurn(relinked.turn, hidden), 409, 'CHAIN_BROKEN')
+    const honest = machine.envelope('stub', { ...stub, sha256: sha256(second.envelope) })
+    expect((await machine.putTurn(relinked.turn, honest)).status).toBe(200)
+  })
+
+  test('that says otherwise than what was sent or said before is refused, and in the audit', async () => {
+    const { envelope } = await log.push()
+    expect((await putHead(1, sha256(envelope))).status).toBe(200)
+    expectProblem(await putHead(1, sha256('another history')), 409, 'CHAIN_BROKEN')
+    expect((await putHead(5, sha256('to come'))).status).toBe(200)
+    expectProblem(await putHead(5, sha256('something else')), 409, 'CHAIN_BROKEN')
+    expect(await refusals()).toEqual(
+      expect.arrayContaining([
+        { facts: { code: 'CHAIN_BROKEN', seq: 1, isHead: true } },
+        { facts: { code: 'CHAIN_BROKEN', seq: 5, isHead: true } },
+      ]),
+    )
+  })
+
+  test('of an empty chain is taken; one that is not signed as a head, or of others, is not', async () => {
+    expect((await putHead(0, null)).status).toBe(200)
+    const body = { workspace, seq: 0, sha256: null, number: 1, at: new Date().toISOString() }
+    const url = `/v1/workspaces/${workspace}/head`
+    expectProblem(await machine.putEnvelope(url, machine.envelope('plan', body)), 401, 'SIGNATURE_INVALID')
+    const flipped = Buffer.from(machine.envelope('head', body).toString().replace('"number":1', '"number":2'))
+    expectProblem(await machine.putEnvelope(url, flipped), 401, 'SIGNATURE_INVALID')
+    expectProblem(await putHead(1, null), 400, 'VALIDATION_FAILED')
+    const sibling = await machine.workspace({ name: 'sibling' })
+    expectProblem(await putHead(0, null, { workspace: sibling }), 400, 'VALIDATION_FAILED')
+    const foreign = await stack.machine(await stack.person('Bo'))
+    expectProblem(await putHead(0, null, {}, foreign), 404, 'WORKSPACE_NOT_FOUND')
+    expectProblem(await machine.putEnvelope(url, Buffer.alloc(5_000)), 413, 'PAYLOAD_TOO_LARGE')
+  })
+})

@@ -164,6 +164,17 @@ export interface PlanRow {
   readonly usedMs: number | null
 }
 
+/** Where a workspace's chain ended as its latest turn began, to be told to the service. */
+export interface HeadItem {
+  readonly workspace: WorkspaceId
+  /** Of the last envelope that was signed then; 0 and null when there was none. */
+  readonly seq: number
+  readonly sha256: string | null
+  /** Number of the turn that began. */
+  readonly number: number
+  readonly at: string
+}
+
 /** A restore that has begun to write. One per workspace at most; there is none when nothing is unfinished. */
 export interface JournalRow {
   readonly workspace: WorkspaceId
@@ -243,6 +254,12 @@ export interface Log {
   setAside(turn: TurnId, why: string): void
   /** Everything is to be offered again. For another server, what was set aside is tried as it is once more. */
   markAllUnpushed(forgetSetAside: boolean): void
+
+  /** Puts a workspace's head where it waits to be sent, in place of an older one: the latest says all that they said. */
+  putHeadToPush(head: HeadItem): void
+  listHeadsToPush(): HeadItem[]
+  /** Forgets it, unless a newer one came meanwhile. */
+  deleteHeadToPush(head: HeadItem): void
 
   listReportsToPush(limit?: number): ReportItem[]
   markReportPushed(restore: RestoreId, pushedAt: string): void

@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { zstdDecompressSync } from 'node:zlib'
+import { DatabaseSync } from 'node:sqlite'
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import type { TurnId } from '@turnback/core'
 import type { Machine, Restore } from '@turnback/core/api'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { loginFile } from '#sync/login.ts'
+import { connectCaller, getConnection, loginFile } from '#sync/login.ts'
+import { sendHead } from '#sync/push-heads.ts'
 import { describeSync } from '#sync/status.ts'
 import { type Ran, turnback } from './support/command-line.ts'
 import { makeMachine, type TestMachine } from './support/machine.ts'
@@ -160,6 +164,56 @@ function unpackedFrames(bytes: Buffer): Buffer[] {
   return found
 }
 
+describe('a log that is altered here', () => {
+  /** As somebody would who has this machine's keys: the last turn with another prompt, signed anew. */
+  function alterLast(turn: TurnId): void {
+    const { log, identity } = machine.deps
+    const manifest = { ...log.getManifest(turn), prompt: 'nothing to see here' }
+    const envelope = identity().signEnvelope('turn', Buffer.from(JSON.stringify(manifest)))
+    const db = new DatabaseSync(join(machine.deps.home.store, 'turnback.db'))
+    const sha256 = createHash('sha256').update(envelope).digest('hex')
+    db.prepare('UPDATE envelopes SET zstd = ?, sha256 = ? WHERE turn = ?').run(
+      zstdCompressSync(envelope),
+      sha256,
+      turn,
+    )
+    db.prepare('UPDATE workspaces SET head_sha256 = ?').run(sha256)
+    db.close()
+  }
+
+  async function sendHeads(): Promise<void> {
+    const { deps } = machine
+    const caller = connectCaller(deps, getConnection(deps.home, machine.env))
+    const { log, blobs, clock } = deps
+    const parts = { log, blobs, clock, identity: deps.identity(), caller, note: () => undefined }
+    try {
+      for (const head of log.listHeadsToPush()) await sendHead(parts, head)
+    } finally {
+      caller.close()
+    }
+  }
+
+  it.each([
+    ['is found out when a turn had begun, and the service was told', true],
+    ['is not when it was not told: the check is what finds it', false],
+  ])('before it was sent: %s', async (_what, isTold) => {
+    await logIn()
+    await changeCss('body { color: red }\n')
+    await run('push')
+    const second = await changeCss('body { color: blue }\n')
+    await machine.begin()
+    if (isTold) await sendHeads()
+    else for (const head of machine.deps.log.listHeadsToPush()) machine.deps.log.deleteHeadToPush(head)
+    alterLast(second)
+    const { code, json } = await run('push')
+    if (isTold) {
+      expect(code).not.toBe(0)
+      expect(json).toMatchObject({ error: { code: 'CHAIN_BROKEN' } })
+    } else expect(json).toMatchObject({ pushed: 1, unpushed: 0 })
+    expect((await turnsOfMachine()).length).toBe(isTold ? 1 : 2)
+  })
+})
+
 describe('a service that is killed', () => {
   it('in the middle of a push and started again: nothing is lost and nothing doubled', async () => {
     await logIn()
@@ -211,6 +265,16 @@ describe('the resident', () => {
     expect((await run('disconnect')).json).toEqual({ connected: false, stopped: first.pid })
     expect(() => process.kill(Number(first.pid), 0)).toThrow()
     expect((await run('status')).json).toMatchObject({ connected: false, resident: null })
+  })
+
+  it('tells where the log ends as soon as a turn begins', async () => {
+    await connect('owner')
+    await changeCss('body { color: red }\n')
+    await machine.begin()
+    await until(() => machine.deps.log.listHeadsToPush().length === 0)
+    const words = readFileSync(join(machine.deps.home.logs, 'connect.log'), 'utf8')
+    expect(words).toMatch(/head-sent.*"number":2/)
+    expect(status().lastError).toBeUndefined()
   })
 
   it('waits without a login, and takes it up when it comes', async () => {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { zstdDecompressSync } from 'node:zlib'
 import { limits, REPORT_FORMAT, type RestoreReport } from '@turnback/core'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSealed } from '#crypto/seal.ts'
+import type { HeadItem, Workspace } from '#ports.ts'
 import { makeCaller } from '#sync/caller.ts'
 import { findLastError, Pusher } from '#sync/push.ts'
 import { type Received, readPack, type StandIn, startStandIn } from './support/stand-in-service.ts'
@@ -285,4 +286,57 @@ it('sends reports of local restores, signed, and drops one that has no turn to b
     [told, { restore: told, workspace: workspace.id, target: turn }],
   ])
   expect(store.log.listReportsToPush()).toEqual([])
+})
+
+describe('heads', () => {
+  const headOf = (workspace: Workspace, number: number): HeadItem => {
+    const { seq, sha256 } = store.log.findHead(workspace.id) ?? { seq: 0, sha256: null }
+    return { workspace: workspace.id, seq, sha256, number, at: new Date().toISOString() }
+  }
+
+  it('go before the turns, signed, once, and only the latest of a workspace', async () => {
+    const workspace = store.addWorkspace()
+    store.log.putHeadToPush(headOf(workspace, 1))
+    store.addTurn(workspace, { 'a.txt': 'one\n' })
+    const latest = headOf(workspace, 2)
+    store.log.putHeadToPush(latest)
+    const pusher = makePusher()
+    expect(await pusher.run()).toMatchObject({ pushed: 1, error: null })
+    expect(service.heads).toEqual([latest])
+    const order = service.received.map(
+      ({ method, path }) => `${method} ${path.split('/').slice(4).join('/')}`,
+    )
+    expect(order.indexOf('PUT head')).toBeLessThan(order.indexOf('POST blobs/missing'))
+    await pusher.run()
+    expect(service.heads.length).toBe(1)
+  })
+
+  it('wait for a service that is away, and hold nothing up at one that does not know them', async () => {
+    const workspace = store.addWorkspace()
+    const { turn } = store.addTurn(workspace, { 'a.txt': 'one\n' })
+    store.log.putHeadToPush(headOf(workspace, 2))
+    const pusher = makePusher()
+    service.state.fault = () => 'cut'
+    expect((await pusher.run()).error?.code).toBe('SERVER_UNREACHABLE')
+    expect(store.log.listHeadsToPush().length).toBe(1)
+    service.state.fault = ({ path }) =>
+      path.endsWith('/head') ? { status: 404, code: 'NOT_FOUND' } : undefined
+    expect(await pusher.run()).toMatchObject({ pushed: 1, error: null })
+    expect([...service.turns.keys()]).toEqual([turn])
+    expect(store.log.listHeadsToPush()).toEqual([])
+  })
+
+  it('that contradict what the service knows are said to the person, and not said to the service again', async () => {
+    const workspace = store.addWorkspace()
+    store.addTurn(workspace, { 'a.txt': 'one\n' })
+    store.log.putHeadToPush(headOf(workspace, 2))
+    const pusher = makePusher()
+    service.state.fault = ({ path }) =>
+      path.endsWith('/head') ? { status: 409, code: 'CHAIN_BROKEN' } : undefined
+    expect(await pusher.run()).toMatchObject({ pushed: 1, error: { code: 'CHAIN_BROKEN' } })
+    expect(findLastError(store.log)?.code).toBe('CHAIN_BROKEN')
+    expect(pathsOf('PUT', /head$/).length).toBe(1)
+    expect(await pusher.run()).toMatchObject({ error: null })
+    expect(pathsOf('PUT', /head$/).length).toBe(1)
+  })
 })

@@ -66,6 +66,8 @@ export {
 } from '#ids.ts'
 export { limits } from '#limits.ts'
 export {
+  type ChainHead,
+  chainHeadSchema,
   ENVELOPE_MAGIC,
   type EnvelopeHeader,
   type EnvelopeType,

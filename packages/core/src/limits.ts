@@ -16,6 +16,8 @@ export const limits = {
   envelopeCompressedBytes: 64 * 1024 * 1024,
   /** The same, unpacked: what one turn may make the server hold in memory. */
   envelopeBytes: 512 * 1024 * 1024,
+  /** A signed head: a few hundred bytes are enough. */
+  headEnvelopeBytes: 4096,
   entriesPerTurn: 500_000,
   blobIdsPerQuestion: 10_000,
   pageItems: 200,

@@ -96,7 +96,18 @@ function insertTurn(
     incomplete: made.incomplete,
     agentPid: made.agentPid,
   })
+  announceHead(deps, workspace, number, now)
   return { turn, number }
+}
+
+/**
+ * Leaves word of where the chain ends before the agent acts; nobody waits for it to be sent. What is altered in the log
+ * afterwards no longer fits what the service was told.
+ */
+function announceHead(deps: CaptureDeps, workspace: Workspace, number: number, nowMs: number): void {
+  const { seq, prev } = deps.captureLog.peekChain(workspace.id)
+  const at = new Date(nowMs).toISOString()
+  deps.log.putHeadToPush({ workspace: workspace.id, seq: seq - 1, sha256: prev, number, at })
 }
 
 export interface EndRequest {

@@ -14,6 +14,7 @@ import {
   type WorkspaceId,
 } from '@turnback/core'
 import type {
+  HeadItem,
   JournalRow,
   Log,
   OutboxItem,
@@ -39,6 +40,9 @@ import { bytes, id, integer, json, text } from './rows.ts'
 
 const CHANGES = `SELECT c.*, t.kind AS kind, t.session AS session FROM changes c JOIN turns t ON t.id = c.turn
   WHERE c.workspace = ?`
+
+/** Facts that wait to be sent, one per workspace at most. */
+const HEAD_KEY = 'head.'
 
 export class SqliteLog implements Log {
   protected readonly db: Database
@@ -217,6 +221,20 @@ export class SqliteLog implements Log {
       if (forgetSetAside) this.db.run('UPDATE envelopes SET parked = NULL')
       this.db.run('UPDATE reports SET pushed_at = NULL')
     })
+  }
+
+  putHeadToPush(head: HeadItem): void {
+    this.putFact(`${HEAD_KEY}${head.workspace}`, JSON.stringify(head))
+  }
+
+  listHeadsToPush(): HeadItem[] {
+    const sql = 'SELECT value FROM facts WHERE substr(key, 1, ?) = ? ORDER BY key'
+    return this.db.all(sql, HEAD_KEY.length, HEAD_KEY).map((row) => json<HeadItem>(row, 'value'))
+  }
+
+  deleteHeadToPush(head: HeadItem): void {
+    const sql = 'DELETE FROM facts WHERE key = ? AND value = ?'
+    this.transact(() => this.db.run(sql, `${HEAD_KEY}${head.workspace}`, JSON.stringify(head)))
   }
 
   listReportsToPush(limit = 100): ReportItem[] {

@@ -36,6 +36,16 @@ export function judgeReportTrouble(error: DomainError): 'later' | 'refused' {
   return judgeTrouble(error) === 'set-aside' ? 'refused' : 'later'
 }
 
+/**
+ * A head says nothing that turns do not say later, so one that a service cannot take (an older one has no place for
+ * it) holds nothing up. `contradicted`: the service knows another history.
+ */
+export function judgeHeadTrouble(error: DomainError): 'later' | 'refused' | 'contradicted' {
+  if (error.code === 'CHAIN_BROKEN') return 'contradicted'
+  if (error.code === 'NOT_FOUND') return 'refused'
+  return judgeTrouble(error) === 'set-aside' ? 'refused' : 'later'
+}
+
 /** True when nothing else can be sent either: trying the next workspace would be the same trouble again. */
 export function stopsEverything(error: DomainError): boolean {
   switch (error.code) {

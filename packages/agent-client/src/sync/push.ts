@@ -2,6 +2,7 @@ import { DomainError, type TurnId, type WorkspaceId } from '@turnback/core'
 import { routes } from '@turnback/core/api'
 import { z } from 'zod'
 import type { Clock, Log, OutboxItem, Workspace } from '#ports.ts'
+import { sendHead } from './push-heads.ts'
 import { sendReport } from './push-reports.ts'
 import { asDomainError, judgeTrouble, stopsEverything } from './push-trouble.ts'
 import { callOptions, type PushParts, sendStub, sendTurn } from './push-turn.ts'
@@ -81,7 +82,9 @@ export class Pusher {
   }
 
   async #pushAll(tally: Tally, signal?: AbortSignal): Promise<DomainError | null> {
-    let first: DomainError | null = null
+    let first = await this.#pushHeads(signal)
+    if (first?.code === 'WORKSPACE_NOT_FOUND' && this.#offerAgain(first)) return this.#pushAll(tally, signal)
+    if (first !== null && stopsEverything(first)) return first
     for (const workspace of this.#parts.log.listWorkspaces()) {
       const error = await guarded(() => this.#pushWorkspace(workspace, tally, signal))
       if (error === null) continue
@@ -91,6 +94,23 @@ export class Pusher {
     }
     const error = await this.#pushReports(tally, signal)
     return first ?? error
+  }
+
+  /** Before any turn: the sooner they are known, the less can be altered unseen. */
+  async #pushHeads(signal?: AbortSignal): Promise<DomainError | null> {
+    let first: DomainError | null = null
+    for (const head of this.#parts.log.listHeadsToPush()) {
+      const error = await guarded(async () => {
+        stopWhenAborted(signal)
+        const workspace = this.#parts.log.findWorkspace(head.workspace)
+        if (workspace === null) return this.#parts.log.deleteHeadToPush(head)
+        await this.#makeKnown(workspace, signal)
+        await sendHead(this.#parts, head, signal)
+      })
+      if (error !== null && stopsEverything(error)) return error
+      first ??= error
+    }
+    return first
   }
 
   async #pushWorkspace(workspace: Workspace, tally: Tally, signal?: AbortSignal): Promise<void> {

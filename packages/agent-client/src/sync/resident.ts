@@ -170,7 +170,8 @@ export class Resident {
 
   #describeOutbox(): string {
     const { log } = this.#parts.deps
-    return JSON.stringify([log.countOutbox(), log.listReportsToPush().map((item) => item.restore)])
+    const reports = log.listReportsToPush().map((item) => item.restore)
+    return JSON.stringify([log.countOutbox(), log.listHeadsToPush(), reports])
   }
 
   #sayState(link: LinkState, server: string | null): void {

@@ -23,8 +23,7 @@ export async function makeMachine(fill: (root: string) => void = () => undefined
   const workspace: Workspace = registerWorkspace(deps, place, null)
   await firstCapture(deps, workspace, true)
 
-  /** A whole turn of an agent that does `work`. */
-  async function turn(work: () => void, session = 's1'): Promise<TurnId> {
+  async function begin(session = 's1'): Promise<TurnId> {
     const begun = await deps.leases.run(workspace, 'capture', (lease) =>
       beginTurn(deps, lease, workspace, {
         session,
@@ -38,11 +37,17 @@ export async function makeMachine(fill: (root: string) => void = () => undefined
         deadlineMs: null,
       }),
     )
+    return begun.turn
+  }
+
+  /** A whole turn of an agent that does `work`. */
+  async function turn(work: () => void, session = 's1'): Promise<TurnId> {
+    const begun = await begin(session)
     work()
     await deps.leases.run(workspace, 'capture', (lease) =>
       endTurn(deps, lease, workspace, { session, key: null, reason: 'completed', lastMessage: null }),
     )
-    return begun.turn
+    return begun
   }
 
   return {
@@ -51,6 +56,7 @@ export async function makeMachine(fill: (root: string) => void = () => undefined
     env,
     deps,
     workspace,
+    begin,
     turn,
     newId: <P extends 'r' | 'c' | 't' | 'w'>(prefix: P) => makeId(prefix, clock.nowMs(), randomBytes(10)),
     letTimePass(ms: number) {

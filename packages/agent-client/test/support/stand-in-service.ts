@@ -3,7 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { zstdDecompressSync } from 'node:zlib'
 import {
+  type ChainHead,
   type Codec,
+  chainHeadSchema,
   PACK_MAGIC,
   parseEnvelopeHeader,
   parseFrameHeader,
@@ -45,6 +47,7 @@ export async function startStandIn(publicKey: string) {
   const blobs = new Map<string, Frame>()
   const turns = new Map<string, { type: string; sha256: string; bytes: Buffer }>()
   const reports = new Map<string, unknown>()
+  const heads: ChainHead[] = []
   let head: string | null = null
   const nonces = new Set<string>()
   const state = { fault: (_: Received): Fault => undefined }
@@ -77,6 +80,9 @@ export async function startStandIn(publicKey: string) {
         return takePack(request)
       case 'PUT /v1/turns/*':
         return takeTurn(request)
+      case 'PUT /v1/workspaces/*/head':
+        heads.push(chainHeadSchema.parse(JSON.parse(openEnvelope(request.body).body.toString())))
+        return heads.at(-1) ?? {}
       case 'PUT /v1/restores/*/report':
         reports.set(request.path.split('/')[3] ?? '', JSON.parse(openEnvelope(request.body).body.toString()))
         return { status: 'done' }
@@ -162,6 +168,7 @@ export async function startStandIn(publicKey: string) {
     blobs,
     turns,
     reports,
+    heads,
     state,
     /** As if an older backup had been put back. */
     forgetAll() {

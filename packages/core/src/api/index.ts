@@ -9,7 +9,7 @@ import {
   removeMachine,
 } from './machines.ts'
 import { createProject, getProject, listProjects, listWorkspaces } from './projects.ts'
-import { findMissingBlobs, putPack, putTurn } from './push.ts'
+import { findMissingBlobs, putHead, putPack, putTurn } from './push.ts'
 import {
   cancelRestore,
   confirmRestore,
@@ -42,6 +42,7 @@ export const routes = {
   findMissingBlobs,
   putPack,
   putTurn,
+  putHead,
   listTurns,
   getTurn,
   listEntries,

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { blobIdSchema } from '#blob/blob-id.ts'
-import { turnIdSchema } from '#ids.ts'
+import { turnIdSchema, workspaceIdSchema } from '#ids.ts'
 import { limits } from '#limits.ts'
 import { turnParams, workspaceParams } from './common.ts'
 import { defineRoute } from './route.ts'
 
 export const PACK_CONTENT_TYPE = 'application/vnd.turnback.pack'
+const PLAIN_ENVELOPE_CONTENT_TYPE = 'application/vnd.turnback.envelope'
 export const ENVELOPE_CONTENT_TYPE = 'application/vnd.turnback.envelope+zstd'
 
 /** Answers only for ids that this workspace's project holds; unknown ids and other projects' look the same. */
@@ -58,5 +59,27 @@ export const putTurn = defineRoute({
     'CHAIN_BROKEN',
     'PAYLOAD_TOO_LARGE',
     'STORAGE_UNAVAILABLE',
+  ],
+})
+
+/**
+ * Body: a signed envelope of type `head`. Once taken, a turn in that place of the chain must have that hash; a
+ * head that says otherwise than what is known already is refused. Repeatable, and late ones are taken.
+ */
+export const putHead = defineRoute({
+  method: 'PUT',
+  path: '/v1/workspaces/{workspace}/head',
+  summary: 'Say where a workspace’s chain ends as a turn begins',
+  access: { kind: 'machine' },
+  params: workspaceParams,
+  bytes: { contentType: PLAIN_ENVELOPE_CONTENT_TYPE, maxBytes: limits.headEnvelopeBytes },
+  response: z.object({ workspace: workspaceIdSchema, seq: z.int(), sha256: z.string().nullable() }),
+  errors: [
+    'UNAUTHENTICATED',
+    'SIGNATURE_INVALID',
+    'VALIDATION_FAILED',
+    'WORKSPACE_NOT_FOUND',
+    'CHAIN_BROKEN',
+    'PAYLOAD_TOO_LARGE',
   ],
 })

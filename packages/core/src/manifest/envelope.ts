@@ -12,8 +12,11 @@ import { type MachineId, machineIdSchema, turnIdSchema, workspaceIdSchema } from
  */
 export const ENVELOPE_MAGIC = 'turnback-envelope/1'
 
-/** What may be signed: a turn's manifest, the stub that stands for one, a restore's plan, its report. */
-export const envelopeTypeSchema = z.enum(['turn', 'stub', 'plan', 'report'])
+/**
+ * What may be signed: a turn's manifest, the stub that stands for one, the head of a chain, a restore's plan, its
+ * report.
+ */
+export const envelopeTypeSchema = z.enum(['turn', 'stub', 'head', 'plan', 'report'])
 export type EnvelopeType = z.infer<typeof envelopeTypeSchema>
 
 export interface EnvelopeHeader {
@@ -66,3 +69,25 @@ export const stubSchema = z.strictObject({
   reason: z.enum(['private', 'parked', 'purged']),
 })
 export type Stub = z.infer<typeof stubSchema>
+
+/**
+ * Body of a head: where a workspace's chain ends when a turn begins. Whoever keeps it can tell later whether the
+ * turns up to there are still those that were there then (docs/decisions/0005-head-witness.md).
+ */
+export const chainHeadSchema = z
+  .strictObject({
+    workspace: workspaceIdSchema,
+    /** Of the last envelope; 0 when there is none yet. */
+    seq: z.int32().min(0),
+    /** Hex SHA-256 of the last envelope; null when there is none yet. */
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .nullable(),
+    /** Number of the turn that begins. */
+    number: z.int32().min(1),
+    /** When it begins, by the machine's clock. */
+    at: z.iso.datetime(),
+  })
+  .refine(({ seq, sha256 }) => (seq === 0) === (sha256 === null), 'a head is empty as a whole or not at all')
+export type ChainHead = z.infer<typeof chainHeadSchema>

@@ -65,3 +65,23 @@ export const envelopes = pgTable(
     index('envelopes_machine').on(t.machineId),
   ],
 )
+
+/**
+ * Where a machine said that its chain ends, as a turn began: told before the turns themselves may have come, so what
+ * comes later is held against it. The signed bytes are kept as the proof.
+ */
+export const chainHeads = pgTable(
+  'chain_heads',
+  {
+    workspaceId: text().$type<WorkspaceId>().notNull(),
+    /** Of the last envelope; 0 with no hash for a chain that is still empty. */
+    seq: integer().notNull(),
+    sha256: text(),
+    /** Number of the turn that began, and when, by the machine's clock. */
+    number: integer().notNull(),
+    announcedAt: at().notNull(),
+    bytes: bytea().notNull(),
+    receivedAt: at().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.workspaceId, t.seq] })],
+)

@@ -2,6 +2,7 @@ import { routes } from '@turnback/core/api'
 import type { Deps } from '#deps.ts'
 import { readAll } from '#http/body.ts'
 import type { Implement } from '#http/implement.ts'
+import { acceptHead } from './head-service.ts'
 import { acceptPack, findMissing } from './pack-service.ts'
 import { acceptTurn } from './turn-service.ts'
 
@@ -16,5 +17,9 @@ export function pushRoutes(implement: Implement, deps: Deps): void {
 
   implement(routes.putTurn, async ({ actor, params, bytes, requestId }) =>
     acceptTurn(deps, actor, params.turn, await readAll(bytes), requestId),
+  )
+
+  implement(routes.putHead, async ({ actor, params, bytes, requestId }) =>
+    acceptHead(deps, actor, params.workspace, await readAll(bytes), requestId),
   )
 }

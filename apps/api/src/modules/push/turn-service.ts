@@ -7,6 +7,7 @@ import { recordEvent } from '#modules/audit/index.ts'
 import { getOwnWorkspace } from '#modules/machines/index.ts'
 import { listMissing } from './blob-queries.ts'
 import { openEnvelope, parseManifest, parseStub, unpackEnvelope } from './envelope-service.ts'
+import { checkAgainstHead } from './head-service.ts'
 import {
   findEnvelope,
   findWorkspaceByHead,
@@ -62,7 +63,7 @@ export async function acceptTurn(
         actor: { kind: 'machine', id: machine.id },
         action: 'push.refused',
         objects: { turn },
-        facts: { code: error.code },
+        facts: { code: error.code, ...('announced' in error.details ? { isAnnouncedOtherwise: true } : {}) },
         requestId,
       })
     throw error
@@ -146,7 +147,8 @@ async function findStubsWorkspace(
 
 /**
  * Where the envelope belongs: it is `known` already, it is `next` in the chain, or it is what a `stub` stands for.
- * @throws TURN_CONFLICT for other bytes under a known id, CHAIN_BROKEN for a gap, a fork or a reused number
+ * @throws TURN_CONFLICT for other bytes under a known id, CHAIN_BROKEN for a gap, a fork, a reused number,
+ * or another turn than the machine had announced for this place
  */
 async function findPlace(
   tx: Connection,
@@ -167,6 +169,7 @@ async function findPlace(
       seq: given.seq,
       head: { seq: head.headSeq, sha256: head.headSha256 },
     })
+  await checkAgainstHead(tx, workspace.id, { seq: given.seq, sha256: given.chainSha256 })
   return 'next'
 }
 
