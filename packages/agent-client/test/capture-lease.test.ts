@@ -1,0 +1,72 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { registerWorkspace } from '#capture/register.ts'
+import { CaptureRig } from './support/capture-rig.ts'
+
+let rig: CaptureRig
+beforeEach(async () => {
+  rig = new CaptureRig('lease')
+  await rig.init()
+})
+afterEach(() => rig.dispose())
+
+/** A promise and what settles it. */
+function gate() {
+  return Promise.withResolvers<void>()
+}
+
+test('two works in one workspace never run at once, in one process', async () => {
+  let running = 0
+  let most = 0
+  const work = async () => {
+    most = Math.max(most, ++running)
+    await new Promise((done) => setImmediate(done))
+    running--
+  }
+  await Promise.all([1, 2, 3, 4].map(() => rig.deps.leases.run(rig.workspace, 'capture', work)))
+  expect(most).toBe(1)
+})
+
+test('another process is refused while this one holds the lease, and told by what', async () => {
+  const { promise, resolve } = gate()
+  const held = rig.deps.leases.run(rig.workspace, 'restore', () => promise)
+  expect(rig.deps.leases.findHolder(rig.workspace)).toEqual({ pid: process.pid, purpose: 'restore' })
+  const refused = rig.deps.leases.run(rig.workspace, 'capture', async () => 'ran', 0)
+  await expect(refused).rejects.toMatchObject({ code: 'RESTORE_RUNNING' })
+  const other = rig.run(['begin', '--session', 'x', '--json'])
+  expect(other).toMatchObject({ code: 3, json: { error: { code: 'RESTORE_RUNNING' } } })
+  resolve()
+  await held
+  expect(rig.deps.leases.findHolder(rig.workspace)).toBeNull()
+  expect(rig.run(['begin', '--session', 'x', '--json']).code).toBe(0)
+})
+
+test('the lease of a process that is gone, or of an earlier one with the same number, counts for nothing', async () => {
+  const plant = (pid: number, started: string) => {
+    const db = new DatabaseSync(join(rig.top, 'home', 'store', 'turnback.db'))
+    db.prepare(
+      'INSERT OR REPLACE INTO leases(workspace, pid, started, boot, purpose) VALUES (?, ?, ?, ?, ?)',
+    ).run(rig.workspace.id, pid, started, 'an earlier boot', 'capture')
+    db.close()
+  }
+  for (const pid of [999_999_999, process.ppid]) {
+    plant(pid, '1')
+    expect(await rig.deps.leases.run(rig.workspace, 'capture', async () => 'ran', 0)).toBe('ran')
+  }
+})
+
+test('a nested workspace shares the lease of the outer one', async () => {
+  const root = rig.at('inner')
+  mkdirSync(root)
+  const { dev, ino } = statSync(root, { bigint: true })
+  const place = { root, device: String(dev), inode: String(ino), name: 'inner' }
+  const inner = registerWorkspace(rig.deps, place, null)
+  const { promise, resolve } = gate()
+  const held = rig.deps.leases.run(inner, 'capture', () => promise)
+  const refused = rig.deps.leases.run(rig.workspace, 'capture', async () => 'ran', 0)
+  await expect(refused).rejects.toMatchObject({ code: 'STORE_LOCKED' })
+  resolve()
+  await held
+})
