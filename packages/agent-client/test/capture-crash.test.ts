@@ -161,7 +161,7 @@ test.skipIf(!canMount())(
       const turn = await rig.begin()
       rig.write('a', 'changed')
       // Random enough not to be made smaller.
-      execFileSync('dd', ['if=/dev/urandom', `of=${rig.at('big')}`, 'bs=1M', 'count=6', 'status=none'])
+      execFileSync('dd', ['if=/dev/urandom', `of=${rig.at('big')}`, 'bs=1M', 'count=10', 'status=none'])
       await expect(rig.end()).rejects.toMatchObject({ code: 'STORE_FULL' })
       expect(rig.deps.log.findTurn(turn)).toMatchObject({ isOpen: true })
       expect(rig.deps.log.listChanges(rig.workspace.id)).toEqual([])
