@@ -317,6 +317,8 @@ export interface Capture {
    * Called before manifests are read or sent. Takes the lease when there is something to do.
    */
   settle(workspace: Workspace): Promise<void>
+  /** False when {@link Capture.settle} has something to do. */
+  isSettled(workspace: Workspace): boolean
   /** A report of a restore that made no turn (`refused`, `failed` or an empty undo): kept for the service. */
   recordReport(workspace: Workspace, report: RestoreReport): void
 }

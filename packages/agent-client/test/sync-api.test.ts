@@ -106,6 +106,16 @@ describe('push', () => {
     expect(shown.items).toMatchObject([{ path: 'styles.css', additions: 1, deletions: 1 }])
   })
 
+  it('sends what was found changed by a look that no turn’s end followed', async () => {
+    await logIn()
+    const turn = await changeCss('body { color: red }\n')
+    writeFileSync(join(machine.root, 'mine.txt'), 'by hand\n')
+    expect((await run('preview', turn)).code).toBe(0)
+    expect(machine.deps.log.countOutbox().unpushed).toBe(1)
+    expect((await run('push')).json).toMatchObject({ pushed: 2, unpushed: 0 })
+    expect((await turnsOfMachine()).map(({ kind }) => kind).sort()).toEqual(['agent', 'outside'])
+  })
+
   it('sends the reports of local restores', async () => {
     await logIn()
     const turn = await changeCss('body { color: red }\n')
@@ -265,6 +275,18 @@ describe('the resident', () => {
     expect((await run('disconnect')).json).toEqual({ connected: false, stopped: first.pid })
     expect(() => process.kill(Number(first.pid), 0)).toThrow()
     expect((await run('status')).json).toMatchObject({ connected: false, resident: null })
+  })
+
+  it('signs and sends what a look found, unless an agent is at work', async () => {
+    await connect('owner')
+    const turn = await changeCss('body { color: red }\n')
+    writeFileSync(join(machine.root, 'mine.txt'), 'by hand\n')
+    await run('preview', turn)
+    await until(async () => (await turnsOfMachine()).some(({ kind }) => kind === 'outside'))
+    writeFileSync(join(machine.root, 'mine.txt'), 'by hand again\n')
+    await machine.begin()
+    await until(() => machine.deps.log.listHeadsToPush().length === 0)
+    expect(machine.deps.capture.isSettled(machine.workspace)).toBe(false)
   })
 
   it('tells where the log ends as soon as a turn begins', async () => {

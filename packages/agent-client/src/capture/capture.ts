@@ -30,6 +30,7 @@ export function createCapture(deps: CaptureDeps, leases: Leases): Capture {
       closeTurnsByUs(deps, lease, workspace, deps.log.listOpenTurns(workspace.id), reason),
     recordRestore: (_lease, workspace, record) => recordRestore(deps, workspace, record),
     recordReport: (workspace, report) => recordReport(deps, workspace, report),
+    isSettled: (workspace) => deps.captureLog.listUnsigned(workspace.id).length === 0,
     async settle(workspace) {
       if (deps.captureLog.listUnsigned(workspace.id).length === 0) return
       await leases.run(workspace, 'capture', () => signClosedTurns(deps, workspace))

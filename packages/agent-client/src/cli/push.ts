@@ -3,6 +3,7 @@ import { makeLogFile } from '#store/log-file.ts'
 import { connectCaller, getConnection } from '#sync/login.ts'
 import { findPause } from '#sync/pause.ts'
 import { Pusher, type PushResult } from '#sync/push.ts'
+import { listUnsettled, settleAll } from '#sync/settle.ts'
 import type { Context, Register } from './context.ts'
 import { EXIT } from './exit-code.ts'
 
@@ -25,6 +26,7 @@ async function push(context: Context): Promise<PushResult> {
   const caller = connectCaller(deps, getConnection(deps.home, env))
   try {
     const note = makeLogFile(deps.home.logs, 'push', () => deps.clock.nowMs())
+    await settleAll(deps, listUnsettled(deps), note)
     const { log, blobs, clock } = deps
     return await new Pusher({ log, blobs, clock, identity: deps.identity(), caller, note }).run()
   } finally {

@@ -11,6 +11,7 @@ import { findPause } from './pause.ts'
 import { loadPolicy } from './policy.ts'
 import { Pusher } from './push.ts'
 import { asDomainError } from './push-trouble.ts'
+import { listQuietUnsettled, settleAll } from './settle.ts'
 import { Wake } from './wake.ts'
 
 export interface ResidentParts {
@@ -153,6 +154,8 @@ export class Resident {
   async #pushOnce(pusher: Pusher, caller: Caller, session: AbortSignal): Promise<boolean> {
     try {
       await this.#commands.deliver(caller, session)
+      const { deps, note } = this.#parts
+      await settleAll(deps, listQuietUnsettled(deps), note)
       const { error } = await pusher.run(session)
       return error === null
     } catch (thrown) {
@@ -169,9 +172,11 @@ export class Resident {
   }
 
   #describeOutbox(): string {
-    const { log } = this.#parts.deps
+    const { deps } = this.#parts
+    const { log } = deps
+    const unsettled = listQuietUnsettled(deps).map((workspace) => workspace.id)
     const reports = log.listReportsToPush().map((item) => item.restore)
-    return JSON.stringify([log.countOutbox(), log.listHeadsToPush(), reports])
+    return JSON.stringify([log.countOutbox(), log.listHeadsToPush(), reports, unsettled])
   }
 
   #sayState(link: LinkState, server: string | null): void {
