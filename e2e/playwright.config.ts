@@ -13,7 +13,7 @@ export default defineConfig({
   globalSetup: './global-setup.ts',
   workers: 1,
   fullyParallel: false,
-  timeout: 90_000,
+  timeout: 180_000,
   expect: { timeout: 15_000 },
   forbidOnly: Boolean(process.env.CI),
   use: {

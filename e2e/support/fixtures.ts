@@ -22,6 +22,8 @@ export interface Project {
 }
 
 interface Fixtures {
+  /** What the project and its machine are called; null: after the test. */
+  readonly names: { readonly project: string; readonly machine: string } | null
   readonly stack: Stack
   /** REST as the signed-in person. */
   readonly rest: APIRequestContext
@@ -47,13 +49,19 @@ export const test = base.extend<Fixtures>({
     await use(rest)
     await rest.dispose()
   },
-  project: async ({ stack, rest }, use, info) => {
-    const { id, name } = await call(rest, routes.createProject, {
-      body: { name: `${info.project.name} ${info.testId}` },
-    })
+  names: [null, { option: true }],
+  project: async ({ stack, rest, names }, use, info) => {
+    const wanted = names?.project ?? `${info.project.name} ${info.testId}`
+    const { id, name } = await call(rest, routes.createProject, { body: { name: wanted } })
     const machine = makeMachine(stack)
     const { code } = await call(rest, routes.createEnrollment, { body: { project: id } })
-    machine.turnback(machine.home, 'login', `${stack.url}/enroll#${code}`)
+    machine.turnback(
+      machine.home,
+      'login',
+      `${stack.url}/enroll#${code}`,
+      '--name',
+      names?.machine ?? 'machine',
+    )
     machine.turnback(machine.home, 'policy', 'set', 'remote', 'owner')
     const folder = join(mkdtempSync(join(stack.scratch, 'work-')), 'harbour')
     sample('setup', folder)

@@ -23,7 +23,7 @@ const unpackers = [
 ]
 
 /** True when `bytes` hold `text`, in clear or in a form that anybody can undo without a key. */
-export async function holds(bytes: Buffer, text: string, depth = 0): Promise<boolean> {
+async function holds(bytes: Buffer, text: string, depth = 0): Promise<boolean> {
   if (formsOf(text).some((form) => bytes.includes(form))) return true
   if (depth === MAX_DEPTH) return false
   if (depth === 0)
