@@ -15,6 +15,7 @@ import {
   findPersonsRole,
 } from '#modules/accounts/index.ts'
 import { healthRoutes } from '#modules/health/index.ts'
+import { createAnswerKeeper } from '#modules/idempotency/index.ts'
 import { commandRoutes, linkRoutes } from '#modules/link/index.ts'
 import { liveRoutes } from '#modules/live/index.ts'
 import { authenticateMachine, machineRoutes } from '#modules/machines/index.ts'
@@ -46,7 +47,12 @@ export async function buildApp(
       machine: (credentials) => authenticateMachine(deps, credentials),
       role: (personId, project) => findPersonsRole(deps, personId, project),
     }
-    const implement = implementer(api, authenticator, ownOriginsOf(config.publicUrl))
+    const implement = implementer(
+      api,
+      authenticator,
+      ownOriginsOf(config.publicUrl),
+      createAnswerKeeper(deps),
+    )
     healthRoutes(implement, deps)
     accountRoutes(implement, deps, auth)
     authRoutes(api, deps, auth)

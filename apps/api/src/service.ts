@@ -7,6 +7,7 @@ import { openDatabase } from '#db/client.ts'
 import { migrateDatabase } from '#db/migrate.ts'
 import { startEmbeddedPostgres } from '#embedded/index.ts'
 import { ensurePerson, makeLoginCode, type NewPerson, renewSetupCode } from '#modules/accounts/index.ts'
+import { forgetOldAnswers } from '#modules/idempotency/index.ts'
 import { forgetOldNonces, makeEnrollment } from '#modules/machines/index.ts'
 import { expireRestores } from '#modules/restores/index.ts'
 import { openFsObjectStore } from '#objects/fs-object-store.ts'
@@ -74,9 +75,11 @@ export async function startService(config: ServiceConfig): Promise<Service> {
     cleanups.push(() => app.close())
     await app.listen({ host: config.host, port })
     const tidy = setInterval(() => {
-      Promise.all([expireRestores(deps), forgetOldNonces(deps)]).catch((error: unknown) => {
-        app.log.error({ err: error }, 'tidying failed')
-      })
+      Promise.all([expireRestores(deps), forgetOldNonces(deps), forgetOldAnswers(deps)]).catch(
+        (error: unknown) => {
+          app.log.error({ err: error }, 'tidying failed')
+        },
+      )
     }, TIDY_MS)
     cleanups.push(async () => clearInterval(tidy))
     return { url: publicUrl, operator: operatorOf(deps), stop }

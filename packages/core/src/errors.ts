@@ -21,6 +21,14 @@ export const errorCatalogue = {
     message: 'This idempotency key was already used for another request.',
     remedy: 'Use a new key for a new request.',
   },
+  IDEMPOTENCY_PENDING: {
+    message: 'The first request with this idempotency key has no answer yet.',
+    remedy: 'Wait for the time given in Retry-After and send the very same again.',
+  },
+  IDEMPOTENCY_UNANSWERED: {
+    message: 'The first request with this idempotency key was carried out, but its answer is lost.',
+    remedy: 'Look at the list for what it made. It is not carried out again.',
+  },
   // who
   UNAUTHENTICATED: {
     message: 'You are not signed in, or your session has ended.',

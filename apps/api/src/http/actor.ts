@@ -35,6 +35,11 @@ export type ActorOf<A extends Access> = A extends { kind: 'public' }
       ? MemberActor
       : PersonActor
 
+/** One name for each actor there is, whatever its kind. */
+export function actorName(actor: PersonActor | MachineActor | null): string {
+  return actor === null ? 'anyone' : `${actor.kind}:${actor.id}`
+}
+
 /** What a request says of its sender, free of the web server. */
 export interface Credentials {
   readonly method: string

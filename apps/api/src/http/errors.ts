@@ -2,13 +2,17 @@ import { DomainError, type ErrorCode } from '@turnback/core'
 import type { Problem } from '@turnback/core/api'
 import { z } from 'zod'
 
+export const PROBLEM = 'application/problem+json; charset=utf-8'
+
 /** The one place where codes meet HTTP. A new code without a number does not compile. */
 export const HTTP_STATUS: Readonly<Record<ErrorCode, number>> = {
   USAGE: 400,
   VALIDATION_FAILED: 400,
   RATE_LIMITED: 429,
   PAYLOAD_TOO_LARGE: 413,
-  IDEMPOTENCY_MISMATCH: 422,
+  IDEMPOTENCY_MISMATCH: 409,
+  IDEMPOTENCY_PENDING: 409,
+  IDEMPOTENCY_UNANSWERED: 409,
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   CROSS_ORIGIN: 403,

@@ -2,22 +2,11 @@ import { DomainError, type ProjectId, projectIdSchema } from '@turnback/core'
 import type { Route, RouteAnswer, RouteParsed } from '@turnback/core/api'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type ActorOf, type Authenticator, type Credentials, isAtLeast } from './actor.ts'
+import { type ActorOf, type Authenticator, actorName, type Credentials, isAtLeast } from './actor.ts'
+import { type BytesAnswer, sendAnswer, type WrittenAnswer, writeAnswer } from './answer.ts'
 import { assertBodyHash, checkedBody } from './body.ts'
+import { type AnswerKeeper, answerOnce, readIdempotencyKey } from './idempotency.ts'
 import { refuseOtherSites } from './origin.ts'
-
-/** An answer that is not JSON by a schema: bytes of a file, a patch. */
-export class BytesAnswer {
-  readonly contentType: string
-  readonly bytes: Uint8Array | string
-  readonly headers: Readonly<Record<string, string>>
-
-  constructor(contentType: string, bytes: Uint8Array | string, headers: Record<string, string> = {}) {
-    this.contentType = contentType
-    this.bytes = bytes
-    this.headers = headers
-  }
-}
 
 export interface Call<R extends Route> extends RouteParsed<R> {
   readonly actor: ActorOf<R['access']>
@@ -49,6 +38,7 @@ export function implementer(
   app: FastifyInstance,
   authenticator: Authenticator,
   ownOrigins: readonly string[],
+  keeper: AnswerKeeper,
 ): Implement {
   return (route, handler, options = {}) => {
     app.route({
@@ -58,11 +48,38 @@ export function implementer(
       config: options.rateLimit === undefined ? {} : { rateLimit: options.rateLimit },
       handler: async (request, reply) => {
         const call = await prepare(route, request, reply, authenticator, ownOrigins)
-        await send(route, reply, await handler(call))
+        const work = async () => writeAnswer(route, await handler(call))
+        await sendAnswer(reply, await repeatable(route, request, reply, call, keeper, work))
         return reply
       },
     })
   }
+}
+
+/** Does `work` once for an idempotency key, where the route takes one and the caller gave one. */
+async function repeatable<R extends Route>(
+  route: R,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  call: Call<R>,
+  keeper: AnswerKeeper,
+  work: () => Promise<WrittenAnswer>,
+): Promise<WrittenAnswer> {
+  const key = route.takesIdempotencyKey === true ? readIdempotencyKey(request.headers) : null
+  if (key === null) return await work()
+  const asked = {
+    actor: actorName(call.actor),
+    key,
+    // As it was understood: the order of fields and white space do not make it another request.
+    request: JSON.stringify([route.method, route.path, call.params, call.query, call.body]),
+    requestId: call.requestId,
+  }
+  return await answerOnce(keeper, asked, work, {
+    signal: call.signal,
+    onReplay: () => reply.header('idempotency-replayed', 'true'),
+    onPending: (seconds) => reply.header('retry-after', String(seconds)),
+    onUnkept: (error) => request.log.error({ err: error }, 'an answer was not kept for its idempotency key'),
+  })
 }
 
 async function prepare<R extends Route>(
@@ -157,24 +174,4 @@ export function credentialsOf(request: FastifyRequest): Credentials {
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value)
   return { method: request.method, url: request.raw.url ?? '', headers }
-}
-
-async function send(route: Route, reply: FastifyReply, answer: unknown): Promise<void> {
-  if (answer instanceof BytesAnswer) {
-    await reply.code(200).headers(answer.headers).type(answer.contentType).send(answer.bytes)
-    return
-  }
-  reply.code(route.status ?? 200)
-  if (route.response === null || route.response === 'bytes') {
-    await reply.send()
-    return
-  }
-  await reply.type('application/json; charset=utf-8').send(JSON.stringify(filter(route.response, answer)))
-}
-
-/** What the schema does not name goes no further. An answer that does not fit it is a fault of ours. */
-function filter(schema: z.ZodType, answer: unknown): unknown {
-  const filtered = schema.safeParse(answer)
-  if (!filtered.success) throw new Error('an answer does not fit its contract', { cause: filtered.error })
-  return filtered.data
 }

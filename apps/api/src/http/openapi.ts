@@ -12,6 +12,8 @@ export function impliedErrors(route: Route): ErrorCode[] {
     route.params === undefined && route.query === undefined && route.body === undefined
       ? []
       : ['VALIDATION_FAILED']
+  if (route.takesIdempotencyKey === true)
+    always.push('IDEMPOTENCY_MISMATCH', 'IDEMPOTENCY_PENDING', 'IDEMPOTENCY_UNANSWERED')
   switch (route.access.kind) {
     case 'public':
       return [...always, ...input, ...(route.method === 'GET' ? [] : (['CROSS_ORIGIN'] as const))]
@@ -71,6 +73,14 @@ export function makeOpenApi(version: string): Json {
   }
 }
 
+const idempotencyKey: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'For 24 hours the same request with the same key is done once and answered the same.',
+  schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
+}
+
 function operationOf(name: string, route: Route): Json {
   return {
     operationId: name,
@@ -79,7 +89,11 @@ function operationOf(name: string, route: Route): Json {
       ? { description: `Needs the role ${route.access.role} in the project, or more.` }
       : {}),
     security: securityOf(route),
-    parameters: [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query')],
+    parameters: [
+      ...parametersOf(route.params, 'path'),
+      ...parametersOf(route.query, 'query'),
+      ...(route.takesIdempotencyKey === true ? [idempotencyKey] : []),
+    ],
     ...bodyOf(route),
     responses: { ...successOf(route), ...failuresOf(route) },
   }

@@ -3,10 +3,8 @@ import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import { DomainError } from '@turnback/core'
 import fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from 'fastify'
-import { HTTP_STATUS, toDomainError, toProblem } from './errors.ts'
+import { HTTP_STATUS, PROBLEM, toDomainError, toProblem } from './errors.ts'
 import { JSON_BODY_BYTES } from './implement.ts'
-
-const PROBLEM = 'application/problem+json; charset=utf-8'
 
 /** A Fastify without routes: bounds, headers, error form. */
 export function createServer(options: {

@@ -38,6 +38,7 @@ export const createEnrollment = defineRoute({
   path: '/v1/machines/enrollments',
   summary: 'Make a one-time code to connect a machine with',
   access: { kind: 'person' },
+  takesIdempotencyKey: true,
   body: z.strictObject({ project: projectIdSchema.optional() }),
   response: z.object({
     code: z.string(),

@@ -29,6 +29,7 @@ export const createProject = defineRoute({
   path: '/v1/projects',
   summary: 'Make a project; whoever makes it is its first admin',
   access: { kind: 'person' },
+  takesIdempotencyKey: true,
   body: z.strictObject({ name: nameSchema }),
   response: projectSchema,
   status: 201,

@@ -30,6 +30,8 @@ interface RouteShape {
   /** JSON answer by its success status; `null` is an empty 204, `'bytes'` a stream. */
   readonly response: z.ZodType | null | 'bytes'
   readonly status?: 200 | 201 | 202 | 204
+  /** Takes `Idempotency-Key`: sent again with the same key, it is done once and answered the same. */
+  readonly takesIdempotencyKey?: true
   readonly errors: readonly ErrorCode[]
 }
 

@@ -1,1 +1,1 @@
-export { recordEvent } from './queries.ts'
+export { hasEventOf, recordEvent } from './queries.ts'

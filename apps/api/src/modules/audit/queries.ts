@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm'
 import type { Connection } from '#db/client.ts'
 import { auditEvents } from '#db/schema/audit.ts'
 
@@ -41,4 +42,14 @@ export async function recordEvent(db: Connection, event: AuditEvent): Promise<vo
     facts: event.facts ?? {},
     requestId: event.requestId ?? null,
   })
+}
+
+/** Whether a request did something. Looks through the whole table: for what happens after crashes only. */
+export async function hasEventOf(db: Connection, requestId: string): Promise<boolean> {
+  const [found] = await db
+    .select({ id: auditEvents.id })
+    .from(auditEvents)
+    .where(eq(auditEvents.requestId, requestId))
+    .limit(1)
+  return found !== undefined
 }

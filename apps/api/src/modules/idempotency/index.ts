@@ -1,0 +1,1 @@
+export { createAnswerKeeper, forgetOldAnswers } from './service.ts'
