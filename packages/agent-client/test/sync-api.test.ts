@@ -354,9 +354,9 @@ describe('the resident', () => {
     const asked = await service.requestRestore(machine.workspace.id, turn, 'run')
     const planned = await service.awaitRestore(asked.id, ({ status }) => status === 'awaiting-confirmation')
     const token = planned.plan?.token ?? ''
-    expect(status()).toMatchObject({
-      pendingRestores: [{ restore: asked.id, command: `turnback restore ${turn} --token ${token}` }],
-    })
+    expect(status().pendingRemote).toMatchObject([
+      { restore: asked.id, turn, requestedBy: { kind: 'user' }, command: `turnback approve ${asked.id}` },
+    ])
     await service.call('POST', `/v1/restores/${asked.id}/confirm`, { token })
     const refused = await service.awaitRestore(asked.id, ({ status }) => status === 'refused')
     expect(refused.error?.code).toBe('POLICY_REFUSED')
@@ -366,6 +366,28 @@ describe('the resident', () => {
       restored: ['styles.css'],
     })
     expect(file('styles.css')).toBe(CSS)
+  })
+
+  it('ask: a yes given here carries the very plan out, and the one who asked sees it done', async () => {
+    await connect('ask')
+    const turn = await changeCss('body { color: red }\n')
+    await until(async () => (await turnsOfMachine()).length === 1)
+    const asked = await service.requestRestore(machine.workspace.id, turn, 'run')
+    await service.awaitRestore(asked.id, ({ status }) => status === 'awaiting-confirmation')
+    expect(file('styles.css')).toBe('body { color: red }\n')
+    const pending = (await run('status')).json.pendingRemote
+    expect(pending).toMatchObject([{ restore: asked.id, turn }])
+    const approved = await run('approve', asked.id)
+    expect(approved).toMatchObject({ code: 0, json: { restore: asked.id, status: 'done', verified: true } })
+    expect(file('styles.css')).toBe(CSS)
+    const done = await service.awaitRestore(asked.id, ({ status }) => status === 'done')
+    expect(done.report).toMatchObject({ restore: asked.id, restored: ['styles.css'], verified: true })
+    expect(status().pendingRemote).toEqual([])
+    expect(await run('approve', asked.id)).toMatchObject({
+      code: 3,
+      json: { error: { code: 'PLAN_UNKNOWN' } },
+    })
+    expect((await run('approve', 'r_nothing')).code).toBe(2)
   })
 
   it('off: there is not even a plan; and a change of the policy counts at once', async () => {

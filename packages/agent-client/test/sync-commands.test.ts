@@ -8,7 +8,7 @@ import type {
   RestoreRequest,
   ServerMessage,
 } from '@turnback/core'
-import { limits, parseEnvelopeHeader } from '@turnback/core'
+import { DomainError, limits, parseEnvelopeHeader } from '@turnback/core'
 import { type PlanBody, planBodySchema } from '@turnback/core/api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { registerWorkspace } from '#capture/register.ts'
@@ -289,6 +289,68 @@ describe('a word', () => {
     await say(commitOf(machine.newId('r'), 'anything'))
     expect(machine.deps.log.listReportsToPush()).toEqual([])
     expect(css()).toBe(AFTER)
+  })
+})
+
+describe('a yes given at the machine', () => {
+  beforeEach(() => {
+    changePolicy(machine.deps.home, 'remote', 'ask')
+  })
+  const refusalOf = async (restore: RestoreId): Promise<string> => {
+    try {
+      return (await commands.approve(restore)).status
+    } catch (error) {
+      return error instanceof DomainError ? error.code : String(error)
+    }
+  }
+
+  it('carries the plan out under the id that was asked for, once', async () => {
+    const { restore } = await askForPlan()
+    expect(await commands.approve(restore)).toMatchObject({
+      restore,
+      status: 'done',
+      restored: ['styles.css'],
+      requestedBy: { kind: 'user', name: 'Ada' },
+    })
+    expect(css()).toBe(BEFORE)
+    expect(reportOf(restore)).toMatchObject({ restore, status: 'done', verified: true })
+    expect(await refusalOf(restore)).toBe('PLAN_UNKNOWN')
+  })
+
+  it('is for the plan that was sent: a tree that has changed since refuses it', async () => {
+    const { restore } = await askForPlan()
+    writeFileSync(join(machine.root, 'styles.css'), 'mine\n')
+    expect(await commands.approve(restore)).toMatchObject({
+      status: 'refused',
+      error: { code: 'TOKEN_STALE' },
+    })
+    expect(css()).toBe('mine\n')
+  })
+
+  it('comes too late after ten minutes or a cancel, and for nothing that was never asked', async () => {
+    const old = await askForPlan()
+    machine.letTimePass(limits.planTtlSeconds * 1000)
+    expect(await refusalOf(old.restore)).toBe('PLAN_UNKNOWN')
+    const gone = await askForPlan()
+    await say({ type: 'restore.cancel', id: machine.newId('c'), restore: gone.restore })
+    expect(await refusalOf(gone.restore)).toBe('PLAN_UNKNOWN')
+    expect(await refusalOf(machine.newId('r'))).toBe('RESTORE_NOT_FOUND')
+    expect(css()).toBe(AFTER)
+  })
+
+  it('is held against policy and rate, and the plan stays when they refuse it', async () => {
+    const { restore } = await askForPlan()
+    changePolicy(machine.deps.home, 'remote', 'off')
+    expect(await refusalOf(restore)).toBe('POLICY_REFUSED')
+    changePolicy(machine.deps.home, 'remote', 'ask')
+    const plans = new RemotePlans(machine.deps.log)
+    for (let i = 0; i < limits.remoteRestoresPerHour; i++) {
+      const used = await askForPlan()
+      plans.use(used.restore, machine.deps.clock.nowMs())
+    }
+    expect(await refusalOf(restore)).toBe('RATE_LIMITED')
+    expect(css()).toBe(AFTER)
+    expect(plans.find(restore)?.state).toBe('planned')
   })
 })
 

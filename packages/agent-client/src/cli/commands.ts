@@ -27,6 +27,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   connect: () => import('./connect.ts'),
   disconnect: () => import('./disconnect.ts'),
   push: () => import('./push.ts'),
+  approve: () => import('./approve.ts'),
   policy: () => import('./policy.ts'),
   pause: () => import('./pause.ts'),
 }

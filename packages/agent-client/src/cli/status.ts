@@ -42,7 +42,9 @@ function describeInWords(sync: SyncStatus): string[] {
     `to be sent: ${sync.unpushed}, set aside: ${sync.setAside.length}`,
     ...sync.setAside.map(({ turn, reason }) => `  ${turn}: ${reason}`),
     ...(sync.pausedUntil === null ? [] : ['paused: `turnback pause --end` goes on']),
-    ...sync.pendingRestores.map(({ by, command }) => `${by} asks for a restore; to agree: ${command}`),
+    ...sync.pendingRemote.map(
+      ({ requestedBy, command }) => `${requestedBy.name} asks for a restore; to agree: ${command}`,
+    ),
     ...(sync.lastError === undefined
       ? []
       : [`last trouble: ${sync.lastError.message} (${sync.lastError.code})`]),

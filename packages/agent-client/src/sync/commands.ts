@@ -1,8 +1,8 @@
-import type { RestoreId, ServerMessage } from '@turnback/core'
+import type { RestoreId, RestoreReport, ServerMessage } from '@turnback/core'
 import type { Deps } from '#ports.ts'
 import type { RemoteRestores } from '#restore/remote.ts'
 import type { Caller } from './caller.ts'
-import { endCutOff, takeCommit } from './remote-commit.ts'
+import { approve, endCutOff, takeCommit } from './remote-commit.ts'
 import { RemotePlans } from './remote-plans.ts'
 import { deliverPlans, planAsked, takeRequest } from './remote-request.ts'
 
@@ -63,6 +63,11 @@ export class Commands {
   /** Sends plans and refusals that the service has not. @throws when it is to be tried later */
   deliver(caller: Caller, signal?: AbortSignal): Promise<void> {
     return deliverPlans(this.#context, caller, signal)
+  }
+
+  /** A yes that was given at this machine. @throws see {@link approve} */
+  approve(restore: RestoreId): Promise<RestoreReport> {
+    return approve(this.#context, restore)
   }
 
   #cancel(restore: RestoreId): void {

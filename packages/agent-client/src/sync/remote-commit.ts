@@ -1,4 +1,10 @@
-import { DomainError, type RestoreCommit, type RestoreReport } from '@turnback/core'
+import {
+  DomainError,
+  invariant,
+  type RestoreCommit,
+  type RestoreId,
+  type RestoreReport,
+} from '@turnback/core'
 import { emptyReport } from '#restore/finish.ts'
 import { recover } from '#restore/recover.ts'
 import type { Acknowledge, CommandContext } from './commands.ts'
@@ -6,7 +12,7 @@ import { findOwn } from './own-log.ts'
 import { loadPolicy } from './policy.ts'
 import { asDomainError } from './push-trouble.ts'
 import type { RemotePlan } from './remote-plans.ts'
-import { findCommitRefusal } from './remote-rules.ts'
+import { findApprovalRefusal, findCommitRefusal } from './remote-rules.ts'
 
 /**
  * Judges a word to write, takes its plan for good, and only then carries it out. What is not followed is answered
@@ -36,35 +42,71 @@ export async function takeCommit(
   }
   const isTaken = plans.use(message.restore, nowMs)
   acknowledge()
-  if (isTaken) await carryOut(context, plan, message)
+  if (isTaken) await carryOut(context, plan, { kind: 'user', name: message.authorisedBy.name })
 }
 
-async function carryOut(context: CommandContext, plan: RemotePlan, commit: RestoreCommit): Promise<void> {
+/**
+ * Carries a plan out on a yes given at this machine: the very plan that was sent, under the id that was asked for.
+ * @throws RESTORE_NOT_FOUND · PLAN_UNKNOWN, POLICY_REFUSED, RATE_LIMITED before anything is done; the plan then
+ * stays as it is · what stopped the restore, which is reported too
+ */
+export async function approve(context: CommandContext, restore: RestoreId): Promise<RestoreReport> {
+  const { deps, plans } = context
+  const plan = plans.find(restore)
+  if (plan === null) throw new DomainError('RESTORE_NOT_FOUND', { restore })
+  const nowMs = deps.clock.nowMs()
+  const refusal = findApprovalRefusal(plan, {
+    policy: loadPolicy(deps.home),
+    usedInLastHour: plans.countUsedSince(nowMs),
+    isTooOld: plans.isTooOld(plan, nowMs),
+  })
+  if (refusal !== null) throw refusal
+  if (!plans.use(restore, nowMs)) throw new DomainError('PLAN_UNKNOWN', { restore })
+  const carried = await carryOut(context, plan, plan.requestedBy)
+  if (carried.error !== null) throw carried.error
+  return carried.report
+}
+
+type Carried =
+  | { readonly report: RestoreReport; readonly error: null }
+  | { readonly report: null; readonly error: DomainError }
+
+/** Of a plan that was taken. What stops it is written down and told, so it is given back, not thrown. */
+async function carryOut(
+  context: CommandContext,
+  plan: RemotePlan,
+  requestedBy: RestoreReport['requestedBy'],
+): Promise<Carried> {
   const { deps, restores, plans, note, wakePush } = context
-  const { name } = commit.authorisedBy
-  note('restore-begins', { restore: plan.restore, turn: plan.request.turn, by: name })
+  note('restore-begins', { restore: plan.restore, turn: plan.request.turn, by: requestedBy.name })
   try {
     const { workspace } = findOwn(deps.log, plan.request)
-    const requestedBy = { kind: 'user', name } as const
-    const report = await restores.execute(workspace, plan.request, {
-      restore: plan.restore,
-      token: commit.token,
-      requestedBy,
-    })
+    invariant(plan.token !== null, 'a plan that can be taken has a token')
+    const word = { restore: plan.restore, token: plan.token, requestedBy }
+    const report = await restores.execute(workspace, plan.request, word)
     // One that a crash had cut off was finished instead, and it was for the same: its outcome is this one's too.
     if (report.restore !== plan.restore)
       deps.capture.recordReport(workspace, { ...report, restore: plan.restore })
     plans.change(plan.restore, { isReported: true })
     note('restore-ended', { restore: plan.restore, status: report.status })
-  } catch (error) {
-    note('restore-stopped', { restore: plan.restore, message: asDomainError(error).message })
-    await endWithoutReport(context, plan, asDomainError(error))
+    return { report, error: null }
+  } catch (thrown) {
+    const error = asDomainError(thrown)
+    note('restore-stopped', { restore: plan.restore, message: error.message })
+    await endWithoutReport(context, plan, error)
+    return { report: null, error }
+  } finally {
+    wakePush()
   }
-  wakePush()
 }
 
 /** A plan that was taken, in a process that ended before a report was written down. */
 export async function endCutOff(context: CommandContext, plan: RemotePlan): Promise<void> {
+  const { deps, note } = context
+  const workspace = deps.log.findWorkspace(plan.request.workspace)
+  // Agreed to at the command line, and under way there.
+  if (workspace !== null && deps.leases.findHolder(workspace)?.purpose === 'restore')
+    return note('restore-is-under-way', { restore: plan.restore })
   const message = 'The machine was stopped before the restore began; nothing was done.'
   await endWithoutReport(context, plan, new DomainError('INTERNAL', {}, { message }))
 }

@@ -60,6 +60,20 @@ export function findCommitRefusal(
   )
 }
 
+/**
+ * Why a yes that is given at this machine's own keyboard is not followed, or null. All that a word from afar is held
+ * against but who sent it and when they signed in: whoever types here may restore by themselves, too.
+ */
+export function findApprovalRefusal(
+  plan: RemotePlan,
+  facts: { readonly policy: Policy; readonly usedInLastHour: number; readonly isTooOld: boolean },
+): DomainError | null {
+  if (plan.state !== 'planned' || plan.token === null || facts.isTooOld)
+    return new DomainError('PLAN_UNKNOWN')
+  if (facts.policy.remote === 'off') return findPolicyRefusal(facts.policy, plan)
+  return findRateRefusal(plan, facts.usedInLastHour)
+}
+
 function findAuthoriserRefusal(by: Authoriser, nowMs: number): DomainError | null {
   if (by.kind !== 'user') return refused('A token cannot have this machine restore anything.')
   if (!by.isOwner) return refused('Only the owner of this machine can have it restore something.')

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { TurnId } from '@turnback/core'
+import type { RestoreId, TurnId } from '@turnback/core'
 import type { Deps } from '#ports.ts'
 import { findResident, type LinkState } from '#store/resident-files.ts'
 import { findConnection, findLogin } from './login.ts'
 import { findPause, UNTIL_RESUMED } from './pause.ts'
 import { loadPolicy, type Policy } from './policy.ts'
 import { findLastError, type LastError } from './push.ts'
-import { RemotePlans } from './remote-plans.ts'
-import { localCommand } from './remote-rules.ts'
+import { type RemotePlan, RemotePlans } from './remote-plans.ts'
 
 /** How this machine stands with its service. Read from what is written down; nobody is asked. */
 export interface SyncStatus {
@@ -23,9 +22,13 @@ export interface SyncStatus {
   readonly policy: Policy
   readonly pausedUntil: string | null
   /** Restores that were asked for from afar and wait for a word here. */
-  readonly pendingRestores: readonly {
-    readonly restore: string
-    readonly by: string
+  readonly pendingRemote: readonly {
+    readonly restore: RestoreId
+    readonly turn: TurnId
+    readonly requestedBy: RemotePlan['requestedBy']
+    /** When the request came. */
+    readonly at: string
+    /** What to type here to agree. */
     readonly command: string
   }[]
   readonly lastError?: LastError
@@ -44,7 +47,7 @@ export function describeSync(deps: Deps, env: Readonly<Record<string, string | u
     machine: findLogin(deps.home) === null ? null : describeMachine(deps),
     policy: loadPolicy(deps.home),
     pausedUntil: describePause(deps),
-    pendingRestores: listPending(deps),
+    pendingRemote: listPending(deps),
     ...(lastError === null ? {} : { lastError }),
   }
 }
@@ -64,12 +67,18 @@ function describePause(deps: Deps): string | null {
   return end === null || end === UNTIL_RESUMED ? end : new Date(end).toISOString()
 }
 
-function listPending(deps: Deps): SyncStatus['pendingRestores'] {
+function listPending(deps: Deps): SyncStatus['pendingRemote'] {
   if (loadPolicy(deps.home).remote !== 'ask') return []
   const plans = new RemotePlans(deps.log)
   const nowMs = deps.clock.nowMs()
   return plans
     .list()
     .filter((plan) => plan.state === 'planned' && !plans.isTooOld(plan, nowMs))
-    .map((plan) => ({ restore: plan.restore, by: plan.requestedBy.name, command: localCommand(plan) }))
+    .map(({ restore, request, requestedBy, receivedAtMs }) => ({
+      restore,
+      turn: request.turn,
+      requestedBy,
+      at: new Date(receivedAtMs).toISOString(),
+      command: `turnback approve ${restore}`,
+    }))
 }

@@ -70,6 +70,10 @@ describe('a word', () => {
     expect(run(waiting, { type: 'confirmed', atMs: 600_000, token: 'T' })).toMatchObject({ refused: 'stale' })
   })
 
+  it('is not needed when the machine’s own user agreed: then a report comes', () => {
+    expect(run(waiting, { type: 'reported', atMs: 1, status: 'done' })).toMatchObject({ status: 'done' })
+  })
+
   it('is good once', () => {
     const word: RestoreStep = { type: 'confirmed', atMs: 1, token: 'T' }
     expect(run(waiting, word, word)).toEqual({ refused: 'state', status: 'applying' })

@@ -78,8 +78,11 @@ export function stepRestore(at: RestoreProgress, step: RestoreStep): RestoreTran
     case 'time-passed':
       return at.expiresAtMs !== null && step.atMs >= at.expiresAtMs ? end(at, 'expired') : STATE
     case 'reported':
-      // A machine that was away may report after we gave up on it; what was done was done.
-      return at.status === 'applying' || (at.status === 'expired' && at.token !== null)
+      // A plan that waits may be agreed to at the machine itself. And one that was away may report after we gave up
+      // on it; what was done was done.
+      return at.status === 'applying' ||
+        at.status === 'awaiting-confirmation' ||
+        (at.status === 'expired' && at.token !== null)
         ? end(at, stateOf(step.status))
         : STATE
   }
