@@ -88,6 +88,12 @@ describe('packs', () => {
       413,
       'PAYLOAD_TOO_LARGE',
     ],
+    [
+      'with a sealed frame above the limit and its padding',
+      () => makePack([{ ...sealedFrame(), sizeBytes: 66 * 1024 * 1024 }]),
+      413,
+      'PAYLOAD_TOO_LARGE',
+    ],
     ['with a codec that never travels', () => frameOf({ codec: 'vault' }), 422, 'PACK_INVALID'],
     ['with a delta', () => frameOf({ codec: 'delta' }), 422, 'PACK_INVALID'],
     ['with a plain blob in an age file', () => frameOf({ codec: 'age' }), 422, 'PACK_INVALID'],
@@ -108,6 +114,11 @@ describe('packs', () => {
     expectProblem(await machine.putPack(workspace, make()), status, code)
     expect(await stack.database.sql`select count(*)::int as n from blobs`).toEqual(before)
     expect(unfinished()).toEqual([])
+  })
+
+  test('take the largest file that is captured, sealed and padded', async () => {
+    const frame = { ...sealedFrame(), sizeBytes: 64 * 1024 * 1024 + 64 * 1024 }
+    expect((await machine.putPack(workspace, makePack([frame]))).status).toBe(200)
   })
 
   test('any flipped bit is found', async () => {

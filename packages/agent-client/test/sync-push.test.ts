@@ -75,6 +75,15 @@ it('lets sealed bytes out only as age files for this machine', async () => {
   expect(sent.some((bytes) => bytes.includes('correct-horse'))).toBe(false)
 })
 
+it('does not tell the exact length of sealed bytes by a pack', async () => {
+  const workspace = store.addWorkspace()
+  store.addTurn(workspace, { '.env': SECRET, '.env.local': `${SECRET}and a little more\n` })
+  await makePusher().run()
+  const frames = [...service.blobs.values()].filter((frame) => frame.codec === 'age')
+  expect(frames.map((frame) => frame.sizeBytes)).toEqual([1024, 1024])
+  expect(new Set(frames.map((frame) => frame.stored.length)).size).toBe(1)
+})
+
 /** A request's body, and all that can be unpacked from it. */
 function plainForms(request: Received): Buffer[] {
   if (isPack(request)) {

@@ -1,6 +1,6 @@
 import { constants, zstdCompressSync } from 'node:zlib'
 import { type BlobId, isSealed, limits, PACK_MAGIC, writeFrameHeader } from '@turnback/core'
-import { sealForPush } from '#crypto/seal.ts'
+import { paddedSize, sealForPush } from '#crypto/seal.ts'
 import type { BlobStore } from '#ports.ts'
 import { sha256Hex } from './request-signature.ts'
 
@@ -65,11 +65,18 @@ async function makeFrame(
   source: PackSource,
 ): Promise<{ header: Uint8Array; stored: Uint8Array }> {
   const content = source.blobs.read(id)
-  const sealed = isSealed(id)
-  const stored = sealed ? await sealForPush(source.recipients, content) : compress(content)
-  const codec = sealed ? 'age' : 'zstd'
-  const header = writeFrameHeader({ id, codec, sizeBytes: content.length, storedBytes: stored.length })
-  return { header, stored }
+  if (isSealed(id)) {
+    const stored = await sealForPush(source.recipients, content)
+    // The length with its padding: the exact one would tell what the padding hides.
+    const sizeBytes = paddedSize(content.length)
+    return {
+      header: writeFrameHeader({ id, codec: 'age', sizeBytes, storedBytes: stored.length }),
+      stored,
+    }
+  }
+  const stored = compress(content)
+  const sizes = { sizeBytes: content.length, storedBytes: stored.length }
+  return { header: writeFrameHeader({ id, codec: 'zstd', ...sizes }), stored }
 }
 
 function compress(content: Uint8Array): Uint8Array {

@@ -6,8 +6,9 @@ export interface PackFrame extends FrameHeader {
 }
 
 const MAGIC = Buffer.from(PACK_MAGIC)
-/** A sealed or compressed file may be a little longer than the file. */
-const MAX_FRAME_BYTES = limits.fileBytes + 1024 * 1024
+/** A sealed or compressed file may be a little longer than the file, and a sealed one's length is that with padding. */
+const SLACK_BYTES = 1024 * 1024
+const MAX_FRAME_BYTES = limits.fileBytes + SLACK_BYTES
 const MAX_FRAMES = 200_000
 
 /**
@@ -65,7 +66,8 @@ export class PackReader {
       return 0
     }
     const { header, headerBytes } = parsed
-    if (header.storedBytes > MAX_FRAME_BYTES || header.sizeBytes > limits.fileBytes)
+    const maxSizeBytes = header.codec === 'age' ? MAX_FRAME_BYTES : limits.fileBytes
+    if (header.storedBytes > MAX_FRAME_BYTES || header.sizeBytes > maxSizeBytes)
       throw new DomainError('PAYLOAD_TOO_LARGE', { maxBytes: limits.fileBytes })
     const wholeBytes = headerBytes + header.storedBytes
     if (bytes.length < wholeBytes) {
