@@ -219,3 +219,70 @@ describe('a file', () => {
     await stack.database.sql`update blobs set id = ${plainId(before)} where id = ${plainId('moved away')}`
   })
 })
+
+describe('an answer that the caller has', () => {
+  const addresses: [string, () => string][] = [
+    ['the turn', () => `/v1/turns/${made}`],
+    ['entries', () => `/v1/turns/${made}/entries?limit=5`],
+    ['the diff', () => `/v1/turns/${made}/diff?limit=4`],
+    ['a patch', () => `/v1/turns/${made}/diff?path=src/app.ts&format=patch`],
+    ['a file', () => `/v1/turns/${made}/files/src%2Fapp.ts?side=before`],
+  ]
+  const again = (url: string, etag: unknown, who = ada) =>
+    who.call('GET', url, { headers: { 'if-none-match': String(etag) } })
+
+  test.each(addresses)('%s is not sent again', async (_what, urlOf) => {
+    const first = await ada.call('GET', urlOf())
+    expect(first.headers).toMatchObject({ 'cache-control': 'private, no-cache' })
+    expect(first.headers.etag).toMatch(/^"[\w-]{43,}"$/)
+    const second = await again(urlOf(), first.headers.etag)
+    expect({ status: second.status, text: second.text, etag: second.headers.etag }).toEqual({
+      status: 304,
+      text: '',
+      etag: first.headers.etag,
+    })
+    expect((await again(urlOf(), '"another"')).text).toBe(first.text)
+  })
+
+  test.each(addresses)('%s is nobody’s who may not read it, tag or no tag', async (_what, urlOf) => {
+    const { etag } = (await ada.call('GET', urlOf())).headers
+    const eve = await stack.person('Eve')
+    expectProblem(await again(urlOf(), etag, eve), 404, 'TURN_NOT_FOUND')
+  })
+
+  test('has a tag of its own for each query and side', async () => {
+    const urls = [
+      ...addresses.map(([, urlOf]) => urlOf()),
+      `/v1/turns/${made}/entries?limit=6`,
+      `/v1/turns/${made}/diff?limit=5`,
+      `/v1/turns/${made}/diff?path=src/app.ts`,
+      `/v1/turns/${made}/files/src%2Fapp.ts?side=after`,
+    ]
+    const tags: unknown[] = []
+    for (const url of urls) tags.push((await ada.call('GET', url)).headers.etag)
+    expect(new Set(tags).size).toBe(urls.length)
+  })
+
+  test('the turn is sent again when a mark or its machine’s state has changed', async () => {
+    const url = `/v1/turns/${made}`
+    const { etag } = (await ada.call('GET', url)).headers
+    await stack.database.sql`update turns set undone = 'partly' where id = ${made}`
+    const marked = await again(url, etag)
+    expect(marked.json.summary.undone).toBe('partly')
+    await stack.database.sql`update machines set online_until = now() + interval '1 hour'`
+    expect((await again(url, marked.headers.etag)).json.summary.machineOnline).toBe(true)
+    await stack.database.sql`update machines set online_until = null`
+    await stack.database.sql`update turns set undone = 'no' where id = ${made}`
+    expect((await again(url, etag)).status).toBe(304)
+  })
+
+  test('a diff that lacks bytes, and a refusal, have no tag', async () => {
+    await stack.database.sql`update blobs set id = ${plainId('moved away')} where id = ${plainId(before)}`
+    const url = `/v1/turns/${made}/diff?path=src/app.ts`
+    expect((await ada.call('GET', url)).headers.etag).toBeUndefined()
+    const gone = await ada.call('GET', `/v1/turns/${made}/files/src%2Fapp.ts?side=before`)
+    expect({ status: gone.status, etag: gone.headers.etag }).toEqual({ status: 404, etag: undefined })
+    await stack.database.sql`update blobs set id = ${plainId(before)} where id = ${plainId('moved away')}`
+    expect((await ada.call('GET', url)).headers.etag).toBeDefined()
+  })
+})

@@ -15,6 +15,9 @@ export class BytesAnswer {
   }
 }
 
+/** The caller has the answer already. */
+export class NotModified {}
+
 /** What goes over the wire. */
 export interface WrittenAnswer {
   readonly status: number
@@ -26,6 +29,7 @@ export interface WrittenAnswer {
 
 /** @throws an error of ours when the answer does not fit the contract */
 export function writeAnswer(route: Route, answer: unknown): WrittenAnswer {
+  if (answer instanceof NotModified) return { status: 304, contentType: null, headers: {}, body: '' }
   if (answer instanceof BytesAnswer)
     return { status: 200, contentType: answer.contentType, headers: answer.headers, body: answer.bytes }
   const status = route.status ?? 200

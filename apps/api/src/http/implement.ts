@@ -3,8 +3,9 @@ import type { Route, RouteAnswer, RouteParsed } from '@turnback/core/api'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type ActorOf, type Authenticator, actorName, type Credentials, isAtLeast } from './actor.ts'
-import { type BytesAnswer, sendAnswer, type WrittenAnswer, writeAnswer } from './answer.ts'
+import { type BytesAnswer, NotModified, sendAnswer, type WrittenAnswer, writeAnswer } from './answer.ts'
 import { assertBodyHash, checkedBody } from './body.ts'
+import { isKnown } from './etag.ts'
 import { type AnswerKeeper, answerOnce, readIdempotencyKey } from './idempotency.ts'
 import { refuseOtherSites } from './origin.ts'
 
@@ -17,9 +18,19 @@ export interface Call<R extends Route> extends RouteParsed<R> {
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal
   setHeader(name: string, value: string): void
+  /**
+   * For reads: nothing again for a caller who holds the answer with this tag, else what `make` makes, tagged.
+   * Whether the caller may read it must be settled before.
+   * @param isLasting false for an answer that may change and therefore gets no tag
+   */
+  unlessKnown<T>(
+    etag: string,
+    make: () => Promise<T>,
+    isLasting?: (made: T) => boolean,
+  ): Promise<T | NotModified>
 }
 
-export type Handler<R extends Route> = (call: Call<R>) => Promise<RouteAnswer<R> | BytesAnswer>
+export type Handler<R extends Route> = (call: Call<R>) => Promise<RouteAnswer<R> | BytesAnswer | NotModified>
 
 interface Options {
   readonly rateLimit?: { readonly max: number; readonly timeWindow: string }
@@ -112,6 +123,14 @@ async function prepare<R extends Route>(
     ip: request.ip,
     signal: gone.signal,
     setHeader: (name, value) => reply.header(name, value),
+    unlessKnown: async (etag, make, isLasting = () => true) => {
+      const hasIt = isKnown(request.headers['if-none-match'], etag)
+      const made = hasIt ? new NotModified() : await make()
+      // To be asked about each time: whoever may see it today may not tomorrow.
+      if (made instanceof NotModified || isLasting(made))
+        reply.headers({ etag, 'cache-control': 'private, no-cache' })
+      return made
+    },
   }
 }
 

@@ -81,6 +81,15 @@ const idempotencyKey: Json = {
   schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
 }
 
+const ifNoneMatch: Json = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'The ETag of the answer that the caller has.',
+  schema: { type: 'string' },
+}
+const notModified: Json = { '304': { description: 'The caller has it already.' } }
+
 function operationOf(name: string, route: Route): Json {
   return {
     operationId: name,
@@ -93,9 +102,10 @@ function operationOf(name: string, route: Route): Json {
       ...parametersOf(route.params, 'path'),
       ...parametersOf(route.query, 'query'),
       ...(route.takesIdempotencyKey === true ? [idempotencyKey] : []),
+      ...(route.hasEtag === true ? [ifNoneMatch] : []),
     ],
     ...bodyOf(route),
-    responses: { ...successOf(route), ...failuresOf(route) },
+    responses: { ...successOf(route), ...(route.hasEtag === true ? notModified : {}), ...failuresOf(route) },
   }
 }
 

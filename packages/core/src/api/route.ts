@@ -32,6 +32,8 @@ interface RouteShape {
   readonly status?: 200 | 201 | 202 | 204
   /** Takes `Idempotency-Key`: sent again with the same key, it is done once and answered the same. */
   readonly takesIdempotencyKey?: true
+  /** Answers carry an `ETag`; asked with `If-None-Match`, what the caller has is a 304. */
+  readonly hasEtag?: true
   readonly errors: readonly ErrorCode[]
 }
 

@@ -68,6 +68,7 @@ export const getTurn = defineRoute({
   path: '/v1/turns/{turn}',
   summary: 'One turn without its entries',
   access: { kind: 'person' },
+  hasEtag: true,
   params: turnParams,
   response: z.object({
     summary: turnSummarySchema,
@@ -88,6 +89,7 @@ export const listEntries = defineRoute({
   path: '/v1/turns/{turn}/entries',
   summary: 'What a turn did to each path, by path',
   access: { kind: 'person' },
+  hasEtag: true,
   params: turnParams,
   query: z.object({
     cursor: z.string().max(500).optional(),
@@ -119,6 +121,7 @@ export const getDiff = defineRoute({
   path: '/v1/turns/{turn}/diff',
   summary: 'The change of one path, or of the first paths, as unified diffs',
   access: { kind: 'person' },
+  hasEtag: true,
   params: turnParams,
   query: z.object({
     path: z.string().max(limits.pathBytes).optional(),
@@ -135,6 +138,7 @@ export const getFile = defineRoute({
   path: '/v1/turns/{turn}/files/{path}',
   summary: 'The bytes of a path before or after a turn',
   access: { kind: 'person' },
+  hasEtag: true,
   params: turnParams.extend({ path: z.string().max(limits.pathBytes) }),
   query: z.object({ side: z.enum(['before', 'after']) }),
   response: 'bytes',

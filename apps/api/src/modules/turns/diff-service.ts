@@ -1,25 +1,24 @@
 import { createHash } from 'node:crypto'
 import {
+  type BlobId,
   DomainError,
   filePatch,
   isSealed,
   type PatchSide,
   type RelPath,
   type State,
-  type TurnId,
 } from '@turnback/core'
 import type { FileDiff } from '@turnback/core/api'
 import type { Deps } from '#deps.ts'
 import { readPlainBlob } from '#modules/push/index.ts'
 import { type EntryRow, listEntryRows } from './queries.ts'
-import { getEntry, getTurnPlace } from './service.ts'
+import { getEntry, type TurnPlace } from './service.ts'
 
 /** A file above this is not compared here: the event loop is everybody's. */
 const COMPARED_BYTES = 1024 * 1024
 /** One answer compares no more than this; what follows comes with the next page. */
 const BUDGET_BYTES = 4 * 1024 * 1024
 
-type Place = Awaited<ReturnType<typeof getTurnPlace>>
 type Withheld = FileDiff['withheld']
 
 export interface MadeDiff {
@@ -31,16 +30,14 @@ export interface MadeDiff {
 /** The diffs of one path, or of as many as fit from `after` on; at least one. */
 export async function listDiffs(
   deps: Deps,
-  personId: string,
-  turn: TurnId,
+  place: TurnPlace,
   page: { path: RelPath | null; after: string | null; limit: number },
 ): Promise<{ items: MadeDiff[]; hasMore: boolean }> {
-  const place = await getTurnPlace(deps, personId, turn)
   if (page.path !== null) {
-    const entry = await getEntry(deps, turn, page.path)
+    const entry = await getEntry(deps, place.turn, page.path)
     return { items: [await makeDiff(deps, place, entry)], hasMore: false }
   }
-  const rows = await listEntryRows(deps.db, turn, { after: page.after, limit: page.limit + 1 })
+  const rows = await listEntryRows(deps.db, place.turn, { after: page.after, limit: page.limit + 1 })
   const items: MadeDiff[] = []
   let spentBytes = 0
   for (const entry of rows.slice(0, page.limit)) {
@@ -51,7 +48,7 @@ export async function listDiffs(
   return { items, hasMore: rows.length > items.length }
 }
 
-async function makeDiff(deps: Deps, place: Place, entry: EntryRow): Promise<MadeDiff> {
+async function makeDiff(deps: Deps, place: TurnPlace, entry: EntryRow): Promise<MadeDiff> {
   const known = withheldOf(entry)
   const isReadable = known === null
   const before = await sideOf(deps, place, entry.before, isReadable)
@@ -85,7 +82,7 @@ function withheldOf(entry: EntryRow): Withheld {
 
 async function sideOf(
   deps: Deps,
-  place: Place,
+  place: TurnPlace,
   state: State,
   isReadable: boolean,
 ): Promise<Uint8Array | 'missing' | null> {
@@ -115,20 +112,23 @@ function sha256(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of a path before or after a turn.
- * @throws DIFF_UNAVAILABLE with `why` when there are none to give, BLOB_NOT_FOUND when they were not sent
+ * The blob that a path was before or after a turn.
+ * @throws PATH_NOT_FOUND, DIFF_UNAVAILABLE with `why` when there are no bytes to give
  */
-export async function readSide(
+export async function getSideBlob(
   deps: Deps,
-  personId: string,
-  turn: TurnId,
+  place: TurnPlace,
   path: RelPath,
   side: 'before' | 'after',
-): Promise<Uint8Array> {
-  const place = await getTurnPlace(deps, personId, turn)
-  const entry = await getEntry(deps, turn, path)
+): Promise<BlobId> {
+  const entry = await getEntry(deps, place.turn, path)
   const state = entry[side]
   if (state.kind !== 'file') throw new DomainError('DIFF_UNAVAILABLE', { why: state.kind })
   if (entry.sealed || isSealed(state.blob)) throw new DomainError('DIFF_UNAVAILABLE', { why: 'sealed' })
-  return await readPlainBlob(deps, place, state.blob)
+  return state.blob
+}
+
+/** @throws BLOB_NOT_FOUND when its bytes are not here */
+export function readBlob(deps: Deps, place: TurnPlace, blob: BlobId): Promise<Uint8Array> {
+  return readPlainBlob(deps, place, blob)
 }

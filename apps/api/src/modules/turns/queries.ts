@@ -159,8 +159,14 @@ export async function findTurnFor(db: Connection, personId: string, id: TurnId, 
 /** Where a turn's rows and blobs lie, for a member of its project. */
 export async function findTurnPlace(db: Connection, personId: string, id: TurnId) {
   const [row] = await db
-    .select({ project: turns.projectId, workspace: turns.workspaceId })
+    .select({
+      turn: turns.id,
+      project: turns.projectId,
+      workspace: turns.workspaceId,
+      envelopeSha256: envelopes.ownSha256,
+    })
     .from(turns)
+    .innerJoin(envelopes, eq(envelopes.turn, turns.id))
     .innerJoin(
       projectMembers,
       and(eq(projectMembers.projectId, turns.projectId), eq(projectMembers.userId, personId)),

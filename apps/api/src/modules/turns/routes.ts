@@ -2,11 +2,12 @@ import { DomainError, relPathSchema } from '@turnback/core'
 import { routes } from '@turnback/core/api'
 import { z } from 'zod'
 import type { Deps } from '#deps.ts'
-import { BytesAnswer } from '#http/answer.ts'
+import { BytesAnswer, NotModified } from '#http/answer.ts'
+import { etagOf } from '#http/etag.ts'
 import type { Implement } from '#http/implement.ts'
 import { readCursor, toPage, writeCursor } from '#http/page.ts'
-import { listDiffs, readSide } from './diff-service.ts'
-import { getTurn, listEntryPage, listTurnPage } from './service.ts'
+import { getSideBlob, listDiffs, readBlob } from './diff-service.ts'
+import { getTurn, getTurnPlace, listEntryPage, listTurnPage } from './service.ts'
 
 const placeSchema = z.string().regex(/^\d{1,15}$/)
 
@@ -20,23 +21,38 @@ export function turnRoutes(implement: Implement, deps: Deps): void {
     return { items: items.map((row) => row.summary), nextCursor }
   })
 
-  implement(routes.getTurn, ({ actor, params }) => getTurn(deps, actor.id, params.turn))
+  const { version } = deps.config
 
-  implement(routes.listEntries, async ({ actor, params, query }) => {
-    const after = readCursor(query.cursor, relPathSchema)
-    const rows = await listEntryPage(deps, actor.id, params.turn, { after, limit: query.limit + 1 })
-    return toPage(rows, query.limit, (entry) => entry.path)
+  // Its marks, its neighbours and whether its machine is there may change: the tag is of the whole answer.
+  implement(routes.getTurn, async ({ actor, params, unlessKnown }) => {
+    const turn = await getTurn(deps, actor.id, params.turn)
+    return await unlessKnown(etagOf(JSON.stringify(turn)), async () => turn)
   })
 
-  implement(routes.getDiff, async ({ actor, params, query }) => {
-    const page = {
-      path: query.path ?? null,
-      after: readCursor(query.cursor, relPathSchema),
-      limit: query.limit,
-    }
-    const { items, hasMore } = await listDiffs(deps, actor.id, params.turn, page)
-    if (query.format === 'patch')
-      return textAnswer(Buffer.concat(items.map((item) => item.patch)), 'turn.patch')
+  implement(routes.listEntries, async ({ actor, params, query, unlessKnown }) => {
+    const after = readCursor(query.cursor, relPathSchema)
+    const place = await getTurnPlace(deps, actor.id, params.turn)
+    const etag = etagOf(version, 'entries', place.envelopeSha256, after, query.limit)
+    return await unlessKnown(etag, async () => {
+      const rows = await listEntryPage(deps, place, { after, limit: query.limit + 1 })
+      return toPage(rows, query.limit, (entry) => entry.path)
+    })
+  })
+
+  implement(routes.getDiff, async ({ actor, params, query, unlessKnown }) => {
+    const { path = null, limit, format } = query
+    const after = readCursor(query.cursor, relPathSchema)
+    const place = await getTurnPlace(deps, actor.id, params.turn)
+    const etag = etagOf(version, 'diff', place.envelopeSha256, path, after, limit, format)
+    const found = await unlessKnown(
+      etag,
+      () => listDiffs(deps, place, { path, after, limit }),
+      // Bytes that are not here may come yet.
+      ({ items }) => items.every(({ diff }) => diff.withheld !== 'missing'),
+    )
+    if (found instanceof NotModified) return found
+    const { items, hasMore } = found
+    if (format === 'patch') return textAnswer(Buffer.concat(items.map((item) => item.patch)), 'turn.patch')
     const last = items.at(-1)
     return {
       items: items.map((item) => item.diff),
@@ -44,9 +60,13 @@ export function turnRoutes(implement: Implement, deps: Deps): void {
     }
   })
 
-  implement(routes.getFile, async ({ actor, params, query }) => {
+  implement(routes.getFile, async ({ actor, params, query, unlessKnown }) => {
+    const place = await getTurnPlace(deps, actor.id, params.turn)
     if (!relPathSchema.safeParse(params.path).success) throw new DomainError('PATH_NOT_FOUND')
-    return textAnswer(await readSide(deps, actor.id, params.turn, params.path, query.side), 'file.txt')
+    const blob = await getSideBlob(deps, place, params.path, query.side)
+    return await unlessKnown(`"${blob}"`, async () =>
+      textAnswer(await readBlob(deps, place, blob), 'file.txt'),
+    )
   })
 }
 

@@ -36,20 +36,21 @@ export async function getTurn(deps: Deps, personId: string, id: TurnId) {
   }
 }
 
+/** A turn that the person may read: what the other reads of it take. @throws TURN_NOT_FOUND */
 export async function getTurnPlace(deps: Deps, personId: string, id: TurnId) {
   const place = await findTurnPlace(deps.db, personId, id)
   if (place === null) throw new DomainError('TURN_NOT_FOUND')
   return place
 }
 
-export async function listEntryPage(
+export type TurnPlace = Awaited<ReturnType<typeof getTurnPlace>>
+
+export function listEntryPage(
   deps: Deps,
-  personId: string,
-  turn: TurnId,
+  place: TurnPlace,
   page: { after: string | null; limit: number },
 ): Promise<EntryRow[]> {
-  await getTurnPlace(deps, personId, turn)
-  return await listEntryRows(deps.db, turn, page)
+  return listEntryRows(deps.db, place.turn, page)
 }
 
 /** @throws PATH_NOT_FOUND when the turn did not touch it */
