@@ -187,6 +187,22 @@ describe('writes that another site’s page sends', () => {
     expectProblem(await signIn('ada@example.test', PASSWORD, headers), 403, 'CROSS_ORIGIN')
   })
 
+  test.each(['cross-site', 'same-site'])('are refused without an origin too: %s', async (site) => {
+    const ada = await stack.person('Ada')
+    const headers = { cookie: ada.cookie, 'sec-fetch-site': site }
+    const made = async () =>
+      Number((await stack.database.sql`select count(*) from projects where name = 'sneaked'`)[0]?.count)
+    const write = (how: Record<string, string>) =>
+      call(stack.app, 'POST', '/v1/projects', { body: { name: 'sneaked' }, headers: how })
+    expectProblem(await write(headers), 403, 'CROSS_ORIGIN')
+    expect(await made()).toBe(0)
+    // The control: the same cookie is good when the page is ours.
+    expect((await write({ ...headers, 'sec-fetch-site': 'same-origin' })).status).toBe(201)
+    await stack.database
+      .sql`delete from project_members where project_id in (select id from projects where name = 'sneaked')`
+    await stack.database.sql`delete from projects where name = 'sneaked'`
+  })
+
   test('and our own pages’ are not', async () => {
     const ada = await stack.person('Ada')
     const same = { 'sec-fetch-site': 'same-origin' }
