@@ -27,7 +27,8 @@ interface Entrance {
 await supervise(async (supervisor) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'turnback-demo-')))
   chmodSync(folder, 0o711) // as root, the database runs under an account that has to pass through
-  supervisor.atEnd(() => rmSync(folder, { recursive: true, force: true }))
+  // With tries: after a crash a database may still be writing its last words.
+  supervisor.atEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
 
   const entrance = await startDemoService(supervisor, join(folder, 'service'))
   const project = join(folder, 'harbour')

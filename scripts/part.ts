@@ -3,13 +3,14 @@
  * in a group of its own, so that Ctrl-C in a terminal reaches the supervisor alone, which then ends them in order.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createWriteStream, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { createWriteStream, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
+import { isRunning, listBelow, listProcesses, type Process } from './processes.ts'
 
 const STOP_TIMEOUT_SECONDS = 15
-const GROUP_TIMEOUT_MS = (STOP_TIMEOUT_SECONDS + 5) * 1_000
-const GROUP_POLL_MS = 10
+const GONE_TIMEOUT_MS = (STOP_TIMEOUT_SECONDS + 5) * 1_000
+const GONE_POLL_MS = 10
 const TAIL_LINES = 25
 
 export interface Part {
@@ -70,9 +71,11 @@ export function startPart(options: PartOptions): Part {
     return way
   })
   const stop = async () => {
+    // Some put themselves in a group of their own; they too have to be gone before their files are.
+    const below = child.pid === undefined ? [] : listBelow(child.pid)
     child.stdin.end()
     await ended
-    await untilGroupIsGone(options.name, child.pid)
+    await untilGone(child.pid, below)
   }
   return { name: options.name, ended, stop }
 }
@@ -90,37 +93,24 @@ function endOf(child: ChildProcess): Promise<string> {
   })
 }
 
-async function untilGroupIsGone(name: string, group: number | undefined): Promise<void> {
-  if (group === undefined) return
-  const deadline = Date.now() + GROUP_TIMEOUT_MS
-  while (hasMembers(group)) {
-    if (Date.now() > deadline) throw new Error(`The ${name} did not end (process group ${group}).`)
-    await new Promise((go) => setTimeout(go, GROUP_POLL_MS))
+async function untilGone(group: number | undefined, below: readonly Process[]): Promise<void> {
+  const deadline = Date.now() + GONE_TIMEOUT_MS
+  while ((group !== undefined && hasMembers(group)) || below.some(isRunning)) {
+    if (Date.now() > deadline) {
+      for (const { pid } of below.filter(isRunning)) process.kill(pid, 'SIGKILL')
+      return
+    }
+    await new Promise((go) => setTimeout(go, GONE_POLL_MS))
   }
 }
 
 function hasMembers(group: number): boolean {
+  if (process.platform === 'linux') return listProcesses().some((process) => process.group === group)
   try {
     process.kill(-group, 0)
+    return true
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false
     throw error
   }
-  // What is dead but was not yet fetched by its parent still answers; in a container without an init it stays for ever.
-  return process.platform !== 'linux' || listStates(group).some((state) => state !== 'Z')
-}
-
-function listStates(group: number): string[] {
-  return readdirSync('/proc').flatMap((pid) => {
-    if (!/^\d+$/.test(pid)) return []
-    try {
-      // "pid (name) state parent group …"; the name may hold anything, so we read from the last bracket.
-      const [state, , owner] = readFileSync(`/proc/${pid}/stat`, 'utf8')
-        .replace(/^.*\) /s, '')
-        .split(' ')
-      return state !== undefined && Number(owner) === group ? [state] : []
-    } catch {
-      return [] // ended while we looked
-    }
-  })
 }

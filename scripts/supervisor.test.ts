@@ -9,15 +9,18 @@ const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'supervisor-')))
 const script = join(scratch, 'script.ts')
 const child = join(scratch, 'child.mjs')
 
-// A part with a process of its own below it; both say who they are and stay until they are ended.
+// A part with two processes of its own below it; they stay until they are ended.
 beforeAll(() => {
   writeFileSync(
     child,
     `
 import { spawn } from 'node:child_process'
 if (process.argv[2] === 'crash') { console.log('the disk is on fire'); process.exit(7) }
-const below = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
-console.log('pids ' + process.pid + ' ' + below.pid)
+const near = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
+// As PostgreSQL is below the API: in a group of its own, and ending a while after whoever started it.
+const late = 'process.stdin.on("end", () => setTimeout(() => process.exit(), 400)).resume()'
+const apart = spawn(process.execPath, ['-e', late], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+console.log('pids ' + [process.pid, near.pid, apart.pid].join(' '))
 process.on('SIGTERM', () => process.exit(0))
 setInterval(() => {}, 1000)
 `,
@@ -110,8 +113,8 @@ function start(kind: 'stay' | 'crash' | 'throw', wrap = (command: Command): Comm
     for (const stream of [run.stdout, run.stderr])
       stream?.on('data', (chunk: Buffer) => {
         text += chunk.toString()
-        const line = /^pids (\d+) (\d+)$/m.exec(text)
-        if (line) found([Number(line[1]), Number(line[2])])
+        const line = /^pids (.*)$/m.exec(text)?.[1]
+        if (line) found(line.split(' ').map(Number))
       })
   })
   const exit = once(run, 'close').then(([code]) => code)
