@@ -175,7 +175,7 @@ test.skipIf(!canMount())(
       expect(rig.run(['verify', '--json']).json).toMatchObject({ missing: [], corrupt: [] })
     } finally {
       rig.reopen()
-      execFileSync('umount', [home])
+      execFileSync('umount', ['-l', home])
     }
   },
 )

@@ -26,8 +26,8 @@ import { isSecretName } from './secret-names.ts'
 import { isRacy, stampOf } from './stamp.ts'
 import { parseTempName } from './temp-name.ts'
 
-/** Time that one scan may spend on counting what it leaves out. */
-const COUNT_MS = 400
+/** Time that one scan may spend on counting what it leaves out; looking at the tree itself is not part of it. */
+const COUNT_MS = 2000
 
 /** A file whose bytes are to be read: it is new, or its stamp is not the known one. */
 export interface ReadTask {
@@ -66,7 +66,7 @@ export class Scan {
   readonly #rules: IgnoreRules
   readonly #startNs: bigint
   readonly #ours: ReadonlySet<string>
-  readonly #countUntil = performance.now() + COUNT_MS
+  #countLeftMs = COUNT_MS
   readonly #include: ReadonlySet<RelPath>
 
   constructor(
@@ -193,9 +193,16 @@ export class Scan {
     if (reason !== 'excluded-directory') return entry
     const stamp = stampOf(stat)
     if (entry.below?.at === stamp) return entry
-    const below = this.#options.countExcluded ? countBelow(at, this.#countUntil) : null
+    const below = this.#options.countExcluded ? this.#count(at) : null
     if (below !== null) return { ...entry, below: { ...below, at: stamp } }
     return entry.below === undefined ? entry : { state: entry.state, stamp: '' }
+  }
+
+  #count(at: DiskPath): { count: number; sizeBytes: number } | null {
+    const startMs = performance.now()
+    const below = countBelow(at, startMs + this.#countLeftMs)
+    this.#countLeftMs -= performance.now() - startMs
+    return below
   }
 
   #listFolder(
