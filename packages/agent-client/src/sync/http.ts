@@ -46,7 +46,7 @@ export function makeHttpSender(): HttpSender {
 }
 
 /** The error for a service that cannot be reached; `why` is the system's own code or words. */
-export function unreachable(url: URL, why: string, cause?: unknown): DomainError {
+function unreachable(url: URL, why: string, cause?: unknown): DomainError {
   return new DomainError(
     'SERVER_UNREACHABLE',
     { server: url.origin, why },

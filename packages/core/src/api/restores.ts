@@ -6,7 +6,7 @@ import { previewSchema, restoreReportSchema } from '#restore/report.ts'
 import { pageOf, pageQuerySchema, projectParams, restoreParams, timeSchema } from './common.ts'
 import { defineRoute } from './route.ts'
 
-export { type RestoreState, restoreStateSchema }
+export type { RestoreState }
 
 export const restoreSchema = z.object({
   id: restoreIdSchema,

@@ -100,7 +100,7 @@ export const listEntries = defineRoute({
 })
 
 /** A run of lines: `' '` kept, `'-'` only before, `'+'` only after. */
-export const hunkSchema = z.object({ id: z.string(), header: z.string() })
+const hunkSchema = z.object({ id: z.string(), header: z.string() })
 
 export const fileDiffSchema = z.object({
   path: z.string(),

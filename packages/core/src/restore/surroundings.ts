@@ -29,7 +29,7 @@ function isNewRepository(decision: Decision): boolean {
   return decision.act === 'keep' && decision.from.kind === 'skipped' && decision.wanted.kind === 'absent'
 }
 
-export function isInAny(path: RelPath, folders: ReadonlySet<RelPath>): boolean {
+function isInAny(path: RelPath, folders: ReadonlySet<RelPath>): boolean {
   for (let at = path; at !== ''; at = parentOf(at)) if (folders.has(at)) return true
   return false
 }

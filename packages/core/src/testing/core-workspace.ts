@@ -245,7 +245,7 @@ export class CoreWorkspace {
 
 const NOTHING: CommandOutcome = { status: 'nothing-to-do', lines: [] }
 
-export function sessionName(session: number): string {
+function sessionName(session: number): string {
   return `s${session}`
 }
 

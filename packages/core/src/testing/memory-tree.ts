@@ -30,7 +30,7 @@ export function stateAt(tree: ReadonlyMap<RelPath, State>, path: RelPath): State
   return tree.get(path) ?? ABSENT
 }
 
-export function childrenOf(tree: ReadonlyMap<RelPath, State>, folder: RelPath): RelPath[] {
+function childrenOf(tree: ReadonlyMap<RelPath, State>, folder: RelPath): RelPath[] {
   return [...tree.keys()].filter((path) => path.startsWith(`${folder}/`))
 }
 
