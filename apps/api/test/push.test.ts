@@ -477,3 +477,23 @@ describe('an announced head', () => {
     expectProblem(await machine.putEnvelope(url, Buffer.alloc(5_000)), 413, 'PAYLOAD_TOO_LARGE')
   })
 })
+
+describe('a turn that unpacks to more than it should', () => {
+  const bomb = (stated: number) => {
+    const frame = zstdCompressSync(Buffer.alloc(60_000_000))
+    frame.writeUInt32LE(stated, 6)
+    return frame
+  }
+  const put = (body: Uint8Array) =>
+    machine.call('PUT', `/v1/turns/${newId('t')}`, {
+      body,
+      headers: { 'content-type': 'application/vnd.turnback.envelope+zstd' },
+    })
+
+  test('is refused before it is unpacked when it says so, and while it is unpacked when it lies', async () => {
+    expectProblem(await put(bomb(600 * 1024 * 1024)), 413, 'PAYLOAD_TOO_LARGE')
+    expectProblem(await put(bomb(1000)), 422, 'MANIFEST_INVALID')
+    // Nothing holds the room that the refused ones had.
+    expect((await log.push()).answer.status).toBe(200)
+  })
+})

@@ -14,15 +14,33 @@ import type { z } from 'zod'
 import type { MachineActor } from '#http/actor.ts'
 import { invalid } from '#http/errors.ts'
 import { isSignedBy } from '#modules/machines/index.ts'
-import { unzstd } from './zstd.ts'
+import { ByteBudget } from './byte-budget.ts'
+import { statedBytes, unzstd } from './zstd.ts'
 
-/** Compressed envelopes, unpacked within bounds. */
-export async function unpackEnvelope(compressed: Uint8Array): Promise<Uint8Array> {
-  const bytes = await unzstd(compressed, limits.envelopeBytes)
-  if (!('fault' in bytes)) return bytes
-  if (bytes.fault === 'too-large')
-    throw new DomainError('PAYLOAD_TOO_LARGE', { maxBytes: limits.envelopeBytes })
-  throw new DomainError('MANIFEST_INVALID', { why: bytes.fault })
+/** Unpacked envelopes that are held at the same time. A bigger one is taken when it is the only one. */
+const envelopesHeld = new ByteBudget(128 * 1024 * 1024)
+
+/**
+ * Unpacks an envelope within bounds and gives it to `take`; the others wait as long as there is no room for it.
+ * @throws PAYLOAD_TOO_LARGE, MANIFEST_INVALID
+ */
+export async function withUnpacked<T>(
+  compressed: Uint8Array,
+  take: (envelope: Uint8Array) => Promise<T>,
+): Promise<T> {
+  const stated = statedBytes(compressed)
+  const maxBytes = Math.min(stated ?? limits.envelopeBytes, limits.envelopeBytes)
+  if (stated !== null && stated > maxBytes) throw tooLarge()
+  return await envelopesHeld.run(maxBytes, async () => {
+    const bytes = await unzstd(compressed, maxBytes)
+    if (!('fault' in bytes)) return await take(bytes)
+    if (bytes.fault === 'too-large' && stated === null) throw tooLarge()
+    throw new DomainError('MANIFEST_INVALID', { why: bytes.fault === 'trailing' ? 'trailing' : 'damaged' })
+  })
+}
+
+function tooLarge(): DomainError {
+  return new DomainError('PAYLOAD_TOO_LARGE', { maxBytes: limits.envelopeBytes })
 }
 
 /**

@@ -6,7 +6,7 @@ import type { MachineActor } from '#http/actor.ts'
 import { recordEvent } from '#modules/audit/index.ts'
 import { getOwnWorkspace } from '#modules/machines/index.ts'
 import { listMissing } from './blob-queries.ts'
-import { openEnvelope, parseManifest, parseStub, unpackEnvelope } from './envelope-service.ts'
+import { openEnvelope, parseManifest, parseStub, withUnpacked } from './envelope-service.ts'
 import { checkAgainstHead } from './head-service.ts'
 import {
   findEnvelope,
@@ -52,11 +52,12 @@ export async function acceptTurn(
   requestId: string,
 ): Promise<Accepted> {
   try {
-    const envelope = await unpackEnvelope(compressed)
-    const { type, text, sha256 } = openEnvelope(machine, envelope, ['turn', 'stub'])
-    return type === 'stub'
-      ? await acceptStub(deps, machine, turn, parseStub(text), { compressed, ownSha256: sha256 })
-      : await acceptManifest(deps, machine, turn, parseManifest(text), { compressed, ownSha256: sha256 })
+    return await withUnpacked(compressed, async (envelope) => {
+      const { type, text, sha256 } = openEnvelope(machine, envelope, ['turn', 'stub'])
+      return type === 'stub'
+        ? await acceptStub(deps, machine, turn, parseStub(text), { compressed, ownSha256: sha256 })
+        : await acceptManifest(deps, machine, turn, parseManifest(text), { compressed, ownSha256: sha256 })
+    })
   } catch (error) {
     if (error instanceof DomainError && error.code !== 'BLOB_MISSING')
       await recordEvent(deps.db, {

@@ -29,3 +29,20 @@ export async function unzstd(
     return { fault: isTooLarge ? 'too-large' : 'damaged' }
   }
 }
+
+const MAGIC = 0xfd2fb528
+const DICTIONARY_ID_BYTES = [0, 1, 2, 4]
+
+/** What a zstd frame says that it unpacks to (RFC 8878, 3.1.1.1), or null when it does not say. */
+export function statedBytes(frame: Uint8Array): number | null {
+  const bytes = Buffer.from(frame.buffer, frame.byteOffset, Math.min(frame.length, 18))
+  const descriptor = bytes[4]
+  if (descriptor === undefined || bytes.readUInt32LE(0) !== MAGIC) return null
+  const isSingleSegment = (descriptor & 0x20) !== 0
+  const offset = 5 + (isSingleSegment ? 0 : 1) + (DICTIONARY_ID_BYTES[descriptor & 3] ?? 0)
+  const flag = descriptor >> 6
+  const sizeBytes = flag === 0 ? Number(isSingleSegment) : 1 << flag
+  if (sizeBytes === 0 || offset + sizeBytes > bytes.length) return null
+  if (sizeBytes === 8) return Number(bytes.readBigUInt64LE(offset))
+  return bytes.readUIntLE(offset, sizeBytes) + (sizeBytes === 2 ? 256 : 0)
+}
