@@ -2,7 +2,7 @@ import { and, eq, isNull, lt, sql } from 'drizzle-orm'
 import type { Connection } from '#db/client.ts'
 import { idempotencyKeys } from '#db/schema/idempotency.ts'
 
-export type NewKey = Omit<typeof idempotencyKeys.$inferInsert, 'answer'>
+type NewKey = Omit<typeof idempotencyKeys.$inferInsert, 'answer'>
 
 /** Makes the row, or takes over one that is older than `staleBefore`. True for exactly one of many at once. */
 export async function insertKey(db: Connection, row: NewKey, staleBefore: Date): Promise<boolean> {
