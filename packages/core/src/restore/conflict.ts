@@ -39,7 +39,7 @@ export interface PathHistory {
 
 /**
  * Decides what a restore does with one path, by its stack of live changes alone (contract rule 5).
- * @returns null when no live change of the path is in scope
+ * @returns null when no live change of the path is in scope or shared with a turn of the scope
  */
 export function decidePath(
   { stack, present, base }: PathHistory,
@@ -49,7 +49,8 @@ export function decidePath(
 ): Decision | null {
   const mine = stack.filter((change) => isInScope(scope, change))
   const [oldest, newest, top] = [mine[0], mine.at(-1), stack.at(-1)]
-  if (oldest === undefined || newest === undefined || top === undefined) return null
+  if (top === undefined) return null
+  if (oldest === undefined || newest === undefined) return decideShared(stack, present, scope)
   const at = stack.indexOf(oldest)
   const below = at > 0 ? (stack[at - 1]?.after ?? base) : base
   const span = stack.slice(at)
@@ -81,6 +82,23 @@ export function decidePath(
   // One turn out of the middle: what came later is kept by merging, unless it is to be saved aside.
   if (scope.scope === 'turn' && onConflict !== 'save') return decideMerge(cut)
   return decideForeignTop(cut, onConflict)
+}
+
+/**
+ * No change of the path is in scope. One that a turn of the scope shares with another open turn stays, and that is
+ * said: the turn lists it among its own. Null when there is none.
+ */
+function decideShared(stack: Stack, present: State, scope: ResolvedScope): Decision | null {
+  if (scope.allSessions) return null
+  const shared = stack.find((change) => change.sharedBy.some((turn) => scope.members.has(turn)))
+  if (shared === undefined) return null
+  const { path, before: wanted } = shared
+  const from = present
+  if (wanted.kind === 'skipped') return { act: 'skip', path, from, reason: wanted.reason }
+  if (equalStates(from, wanted)) return { act: 'settle', path, from, effect: NO_EFFECT, alsoUndoes: [] }
+  if (from.kind === 'skipped')
+    return { act: 'keep', path, from, wanted, kept: { path, reason: 'not-captured' }, isConflict: false }
+  return { act: 'keep', path, from, wanted, kept: keptBecauseOf(shared, 'shared'), isConflict: true }
 }
 
 /** The top is in scope: everything goes, unless another session's work lies in between. */

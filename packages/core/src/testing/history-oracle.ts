@@ -207,7 +207,13 @@ export class HistoryOracle {
     for (const [path, recs] of this.live) {
       const mine = recs.map((rec) => this.#isMine(rec, path, target, request, turns))
       const low = mine.indexOf(true)
-      if (low < 0) continue
+      if (low < 0) {
+        const shared = recs.find(
+          (rec) => rec.kind === 'shared' && rec.turns.some((turn) => turns.includes(turn)),
+        )
+        if (shared !== undefined && !everyone) wishes.set(path, this.#leaveShared(path, recs, shared))
+        continue
+      }
       const high = mine.lastIndexOf(true)
       const from = this.#now(path)
       const want = recs[low]?.before ?? NOWHERE
@@ -247,6 +253,26 @@ export class HistoryOracle {
       this.#fillGap(path, wish)
     }
     return wishes
+  }
+
+  /** What several open turns did together stays, and each of them says so. */
+  #leaveShared(path: RelPath, recs: Rec[], shared: Rec): Wish {
+    const [from, want] = [this.#now(path), shared.before]
+    const wish: Wish = {
+      from,
+      want,
+      list: recs,
+      also: [],
+      verdict: 'shared',
+      by: '',
+      isConflict: false,
+      isMerge: false,
+    }
+    if (want.kind === 'skipped') wish.verdict = 'skipped'
+    else if (from.kind === 'skipped') wish.verdict = 'not-captured'
+    else if (JSON.stringify(from) === JSON.stringify(want)) wish.verdict = 'unchanged'
+    else Object.assign(wish, { by: `t_${shared.turns[0]}`, isConflict: true })
+    return wish
   }
 
   /** Where a list of live changes does not end in what the path is to be, the restore's own change says so. */
