@@ -1,5 +1,4 @@
 import {
-  canonicalJson,
   changedPaths,
   findNextRedo,
   findNextUndo,
@@ -73,6 +72,5 @@ export function findStaleness(
 ): { readonly paths: readonly string[]; readonly head: boolean } | null {
   const paths = changedPaths(then.plan, now.plan)
   const head = then.head.head !== now.head.head || then.head.branch !== now.head.branch
-  const isSameWork = canonicalJson(then.plan.steps) === canonicalJson(now.plan.steps)
-  return paths.length === 0 && !head && isSameWork ? null : { paths, head }
+  return paths.length === 0 && !head ? null : { paths, head }
 }

@@ -23,7 +23,10 @@ export function planToken(plan: RestorePlan, head: HeadFacts, sha256: Digest): s
   return sha256(tokenBytes(plan, head))
 }
 
-/** The paths whose state differs between two plans: what a person is told when a token is stale. Sorted. */
+/**
+ * The paths that two plans do not see alike, or would not treat alike: what a person is told when a token is
+ * stale. Sorted.
+ */
 export function changedPaths(then: RestorePlan, now: RestorePlan): RelPath[] {
   const before = new Map<RelPath, State>(then.seen.map((item) => [item.path, item.state]))
   const changed = new Set<RelPath>()
@@ -33,6 +36,12 @@ export function changedPaths(then: RestorePlan, now: RestorePlan): RelPath[] {
     if (old === undefined || !isSameSight(old, state)) changed.add(path)
   }
   for (const path of before.keys()) changed.add(path)
+  const steps = new Map(then.steps.map((step) => [step.path, canonicalJson(step)]))
+  for (const step of now.steps) {
+    if (steps.get(step.path) !== canonicalJson(step)) changed.add(step.path)
+    steps.delete(step.path)
+  }
+  for (const path of steps.keys()) changed.add(path)
   return [...changed].sort()
 }
 
