@@ -104,6 +104,9 @@ test('set-id bits are not asked for, and what is written instead is pushed', () 
     to: written,
     effect: { pushed: { before: wanted, after: written } },
   })
+  const shared: State = { kind: 'dir', mode: 0o3775 }
+  expect(withoutSetId(step('d', { to: shared })).to).toEqual(shared)
+  expect(withoutSetId(step('d', { to: { ...shared, mode: 0o7775 } })).to).toEqual(shared)
 })
 
 test('only a change between a directory and something else has a moment without anything', () => {

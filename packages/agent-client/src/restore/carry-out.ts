@@ -91,13 +91,17 @@ export function passesThroughNothing({ from, to }: { readonly from: State; reado
   )
 }
 
+/** A program that runs as somebody else is never made; on a directory set-group-id and sticky are how it is shared. */
+const GIVEN_BACK = { file: 0o777, dir: 0o3777 } as const
+
 /**
- * Set-id bits are never given back: they would make a program that runs as somebody else. What is written instead is
- * a state of its own, so it is pushed as one.
+ * Set-id bits that are not given back. What is written instead is a state of its own, so it is pushed as one.
  */
 export function withoutSetId(step: PlanStep): PlanStep {
-  if (step.to.kind !== 'file' || (step.to.mode & 0o7000) === 0) return step
-  const to = { ...step.to, mode: step.to.mode & 0o777 }
+  if (step.to.kind !== 'file' && step.to.kind !== 'dir') return step
+  const mode = step.to.mode & GIVEN_BACK[step.to.kind]
+  if (mode === step.to.mode) return step
+  const to = { ...step.to, mode }
   const before = step.effect.pushed?.before ?? step.to
   return { ...step, to, effect: { ...step.effect, pushed: { before, after: to } } }
 }
