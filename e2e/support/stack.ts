@@ -23,38 +23,58 @@ export const admin = {
   password: 'correct-horse-battery',
 } as const
 
+export const SET_UP_LINK = /http:\S+\/setup#\S+/
+
 const START_TIMEOUT_MS = 300_000
 
+export interface Running {
+  readonly url: string
+  /** All that the start printed. */
+  readonly said: string
+  stop(): Promise<void>
+}
+
 /** Starts the service by the script that people start it with. */
-export async function startStack(): Promise<{ stack: Stack; stop: () => Promise<void> }> {
-  const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'turnback-e2e-')))
-  chmodSync(scratch, 0o711) // as root, the embedded database runs under another account
-  const dataDir = join(scratch, 'service')
+export async function startService(dataDir: string): Promise<Running> {
   const env = { ...process.env, TURNBACK_DATA: dataDir, PORT: '', HOST: '', DATABASE_URL: '', NO_COLOR: '1' }
   const service = spawn(node, [join(checkout, 'scripts/start.ts')], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const said = await untilReady(service)
-  const found = (pattern: RegExp) => {
-    const match = pattern.exec(said)?.[0]
-    if (match === undefined) throw new Error(`start printed no ${pattern}:\n${said}`)
-    return match
-  }
-  const stack = {
-    url: found(/(?<=runs at )http:\S+/),
-    setUpUrl: found(/http:\S+\/setup#\S+/),
-    dataDir,
-    scratch,
-  }
   const stop = async () => {
-    if (service.exitCode === null) {
-      service.kill('SIGTERM')
-      await once(service, 'close')
-    }
-    rmSync(scratch, { recursive: true, force: true })
+    if (service.exitCode !== null) return
+    service.kill('SIGTERM')
+    await once(service, 'close')
   }
-  return { stack, stop }
+  return { url: find(said, /(?<=runs at )http:\S+/), said, stop }
+}
+
+/** A folder for one run; as root, the embedded database runs under an account that has to pass through it. */
+export function makeScratch(): string {
+  const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'turnback-e2e-')))
+  chmodSync(scratch, 0o711)
+  return scratch
+}
+
+export async function startStack(): Promise<{ stack: Stack; stop: () => Promise<void> }> {
+  const scratch = makeScratch()
+  const dataDir = join(scratch, 'service')
+  const { url, said, stop } = await startService(dataDir)
+  const stack = { url, setUpUrl: find(said, SET_UP_LINK), dataDir, scratch }
+  return {
+    stack,
+    stop: async () => {
+      await stop()
+      rmSync(scratch, { recursive: true, force: true })
+    },
+  }
+}
+
+function find(said: string, pattern: RegExp): string {
+  const match = pattern.exec(said)?.[0]
+  if (match === undefined) throw new Error(`start printed no ${pattern}:\n${said}`)
+  return match
 }
 
 export function currentStack(): Stack {
