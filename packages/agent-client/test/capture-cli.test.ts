@@ -143,6 +143,33 @@ test('the root is git’s top level; without git the folder itself', () => {
   })
 })
 
+test('an absolute path may lead to the root through a link; below the root links are names', () => {
+  rig.write('sub/a.txt', 'old\n')
+  symlinkSync('sub', rig.at('inner'))
+  symlinkSync(rig.root, join(rig.top, 'way'))
+  symlinkSync(rig.at('sub'), join(rig.top, 'deep'))
+  const through = (...parts: string[]): string => join(rig.top, ...parts)
+  rig.run(['begin', '--session', 'S', '--turn', 'k'])
+  const event = ['event', '--session', 'S', '--turn', 'k', '--type', 'tool.after', '--tool', 'Edit', '--path']
+  rig.run([...event, through('way', 'sub', 'a.txt')])
+  rig.write('sub/a.txt', 'new\n')
+  rig.run(['end', '--session', 'S', '--turn', 'k'])
+  expect(rig.run(['show', 'last', '--json']).json.entries).toMatchObject([
+    { path: 'sub/a.txt', source: 'tool' },
+  ])
+  const count = (path: string): unknown => {
+    const { code, json } = rig.run(['log', '--path', path, '--json'])
+    return code === 0 ? Array.isArray(json.turns) && json.turns.length : code
+  }
+  expect(count(through('way'))).toBe(1)
+  expect(count(through('way', 'sub', 'a.txt'))).toBe(1)
+  expect(count(through('deep', 'a.txt'))).toBe(1)
+  expect(count(through('way', 'gone'))).toBe(0)
+  expect(count(through('way', 'inner', 'a.txt'))).toBe(0)
+  expect(count(through('elsewhere'))).toBe(2)
+  expect(count(through('way', '..', 'elsewhere'))).toBe(2)
+})
+
 test('help is no error, and a line without a command is', () => {
   const help = rig.run(['--help'])
   expect(help.code).toBe(0)

@@ -1,6 +1,7 @@
 import { isAbsolute, join } from 'node:path'
 import { DomainError, ESCAPE, type RelPath, readName, writeName } from '@turnback/core'
 import type { Workspace } from '#ports.ts'
+import { partBelow } from '#worktree/find-root.ts'
 
 /**
  * A path as it was typed, relative to the folder the command runs in, in the form that the log uses. Names are
@@ -18,10 +19,9 @@ export function toRelPath(workspace: Workspace, folder: string, typed: string): 
 export function findRelPath(workspace: Workspace, folder: string, typed: string): RelPath | null {
   const path = join(isAbsolute(typed) ? typed : join(folder, typed))
   const whole = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
-  if (whole === workspace.root) return ''
-  if (!whole.startsWith(`${workspace.root}/`)) return null
-  return whole
-    .slice(workspace.root.length + 1)
+  const below = partBelow(workspace.root, whole)
+  if (below === null) return null
+  return below
     .split('/')
     .map((name) => (name.startsWith(ESCAPE) && readName(name) !== null ? name : writeName(Buffer.from(name))))
     .join('/')

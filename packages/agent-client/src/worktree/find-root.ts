@@ -51,6 +51,27 @@ export function realFolder(folder: string): string {
   throw new DomainError('USAGE', { folder }, { message: `${folder} is no folder.` })
 }
 
+/**
+ * What of an absolute path lies below the root: '' for the root itself, null for a path outside. A path may lead to
+ * the root through links, as a shell shows it after `cd`. Only that way is resolved; below the root names are literal,
+ * links among them too.
+ */
+export function partBelow(root: string, path: string): string | null {
+  const plain = plainPartBelow(root, path)
+  if (plain !== null) return plain
+  for (let end = path.indexOf('/', 1); ; end = path.indexOf('/', end + 1)) {
+    const way = end < 0 ? path : path.slice(0, end)
+    const below = plainPartBelow(root, realOrSame(way))
+    if (below !== null) return [below, path.slice(way.length + 1)].filter((part) => part !== '').join('/')
+    if (end < 0) return null
+  }
+}
+
+function plainPartBelow(root: string, path: string): string | null {
+  if (path === root) return ''
+  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : null
+}
+
 function placeAt(root: string): Place | null {
   const there = lstatSync(root, { bigint: true, throwIfNoEntry: false })
   if (there === undefined || !there.isDirectory()) return null
