@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { restoreRequestSchema } from '#command/messages.ts'
+import { remotePolicySchema, restoreRequestSchema } from '#command/messages.ts'
 import { type RestoreState, restoreStateSchema } from '#command/state.ts'
 import { machineIdSchema, projectIdSchema, restoreIdSchema, turnIdSchema, workspaceIdSchema } from '#ids.ts'
 import { previewSchema, restoreReportSchema } from '#restore/report.ts'
@@ -16,6 +16,8 @@ export const restoreSchema = z.object({
   machine: machineIdSchema,
   machineName: z.string(),
   machineOnline: z.boolean(),
+  /** The machine's policy for remote restores, as it last said: with `ask` the yes is given there, not here. */
+  machinePolicy: remotePolicySchema.nullable(),
   /** The turn that is to be undone; for an undo of a restore, that restore's turn. */
   turn: turnIdSchema,
   request: restoreRequestSchema.nullable(),

@@ -1,4 +1,4 @@
-import type { MachineId, ProjectId, RestoreId, TurnId, WorkspaceId } from '@turnback/core'
+import type { MachineId, ProjectId, RemotePolicy, RestoreId, TurnId, WorkspaceId } from '@turnback/core'
 import type { Restore, Role } from '@turnback/core/api'
 import { and, desc, eq, gte, isNotNull, lt, lte, or, sql } from 'drizzle-orm'
 import type { Connection } from '#db/client.ts'
@@ -76,6 +76,7 @@ export async function hasTurn(db: Connection, workspace: WorkspaceId, turn: Turn
 const wireColumns = {
   restore: restores,
   machineName: machines.name,
+  machinePolicy: machines.remotePolicy,
   onlineUntil: machines.onlineUntil,
   ownerId: machines.ownerId,
   revokedAt: machines.revokedAt,
@@ -131,7 +132,12 @@ export async function listRestoresOf(
 }
 
 function toWire(
-  row: { restore: RestoreRow; machineName: string; onlineUntil: Date | null },
+  row: {
+    restore: RestoreRow
+    machineName: string
+    machinePolicy: RemotePolicy | null
+    onlineUntil: Date | null
+  },
   now: Date,
 ): Restore {
   const { restore } = row
@@ -143,6 +149,7 @@ function toWire(
     machine: restore.machineId,
     machineName: row.machineName,
     machineOnline: row.onlineUntil !== null && row.onlineUntil > now,
+    machinePolicy: row.machinePolicy,
     turn: restore.turnId,
     request: restore.request,
     requestedBy: restore.requestedBy,

@@ -6,6 +6,7 @@ import type { Restore } from '@turnback/core/api'
 import { Undo2 } from 'lucide-react'
 import { describeError } from '#lib/errors.ts'
 import { Button } from '#ui/button.tsx'
+import { CopyButton } from '#ui/copy-button.tsx'
 import { Note } from '#ui/note.tsx'
 import { cancelMutation, confirmMutation, restoreQuery, undoMutation } from './restore-queries.ts'
 import { newerOf } from './use-restore.ts'
@@ -54,6 +55,21 @@ export function ConfirmButton({ restore, plan, isEmpty, onNewPlan }: ConfirmButt
     >
       Confirm rewind
     </Button>
+  )
+}
+
+/** For a machine whose owner wants to be asked there: what to type on it. This page goes on by itself then. */
+export function ApproveAtMachine({ restore }: { restore: Restore }) {
+  const command = `turnback approve ${restore.id}`
+  return (
+    <div className="w-full">
+      <Note
+        title={`${restore.machineName} wants the yes given there.`}
+        action={<CopyButton text={command} label="Copy command" hasText />}
+      >
+        Type this on it within ten minutes: <code className="font-mono text-text">{command}</code>
+      </Note>
+    </div>
   )
 }
 

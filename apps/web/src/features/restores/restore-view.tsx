@@ -9,7 +9,7 @@ import { Note } from '#ui/note.tsx'
 import { Spinner } from '#ui/spinner.tsx'
 import { isEmptyPlan, PlanView } from './plan-view.tsx'
 import { ReportView } from './report-view.tsx'
-import { CancelButton, ConfirmButton, UndoButton } from './restore-actions.tsx'
+import { ApproveAtMachine, CancelButton, ConfirmButton, UndoButton } from './restore-actions.tsx'
 import type { RestoreAsk } from './restore-queries.ts'
 import { useRestore } from './use-restore.ts'
 
@@ -142,12 +142,16 @@ function RestoreActions({ restore, again, onNext }: RestoreActionsProps) {
         <CancelButton restore={restore} />
       ) : (
         <>
-          <ConfirmButton
-            restore={restore}
-            plan={restore.plan}
-            isEmpty={isEmptyPlan(restore.plan)}
-            onNewPlan={again && (() => again({}))}
-          />
+          {restore.machinePolicy === 'ask' ? (
+            <ApproveAtMachine restore={restore} />
+          ) : (
+            <ConfirmButton
+              restore={restore}
+              plan={restore.plan}
+              isEmpty={isEmptyPlan(restore.plan)}
+              onNewPlan={again && (() => again({}))}
+            />
+          )}
           <CancelButton restore={restore} />
         </>
       )
