@@ -1,3 +1,5 @@
+import { utf8Bytes } from '#text/bytes.ts'
+
 /** How one name of a path is written: as itself, or as `b64:` + base64url of its bytes (see `RelPath`). */
 export const ESCAPE = 'b64:'
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
@@ -13,7 +15,8 @@ export function writeName(bytes: Uint8Array): string {
  * escape around a name that needs none (each name has one written form only).
  */
 export function readName(written: string): Uint8Array | null {
-  if (!written.startsWith(ESCAPE)) return encodeUtf8(written)
+  // A lone surrogate stands for no bytes.
+  if (!written.startsWith(ESCAPE)) return written.isWellFormed() ? utf8Bytes(written) : null
   const bytes = fromBase64Url(written.slice(ESCAPE.length))
   if (bytes === null) return null
   return writeName(bytes) === written ? bytes : null
@@ -48,26 +51,6 @@ function fromBase64Url(text: string): Uint8Array | null {
       bits -= 8
       bytes.push((value >>> bits) & 0xff)
     }
-  }
-  return Uint8Array.from(bytes)
-}
-
-/** UTF-8 of a well-formed string; a lone surrogate has none, and gives null. */
-function encodeUtf8(text: string): Uint8Array | null {
-  const bytes: number[] = []
-  for (const char of text) {
-    const code = char.codePointAt(0) ?? 0
-    if (code >= 0xd800 && code <= 0xdfff) return null
-    if (code < 0x80) bytes.push(code)
-    else if (code < 0x800) bytes.push(0xc0 | (code >> 6), 0x80 | (code & 63))
-    else if (code < 0x10000) bytes.push(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63))
-    else
-      bytes.push(
-        0xf0 | (code >> 18),
-        0x80 | ((code >> 12) & 63),
-        0x80 | ((code >> 6) & 63),
-        0x80 | (code & 63),
-      )
   }
   return Uint8Array.from(bytes)
 }
