@@ -177,6 +177,10 @@ test('help is no error, and a line without a command is', () => {
     expect(help.stdout).toContain(name)
   expect(rig.run(['begin', '--help']).stdout).toContain('--session')
   expect(rig.run([]).code).toBe(2)
+  expect(rig.run(['--json'])).toMatchObject({
+    code: 2,
+    json: { error: { code: 'USAGE', message: 'No command was given.' } },
+  })
 })
 
 test('git’s facts are read from its files: unborn, on a branch, packed, detached, in a worktree, under way', () => {

@@ -36,6 +36,8 @@ export async function runCommandLine(
 function translate(error: unknown): unknown {
   if (!(error instanceof CommanderError)) return error
   if (error.exitCode === EXIT.done) return null
+  // Its own message is only a mark: options, and no command.
+  if (error.code === 'commander.help') return usage('No command was given.')
   return usage(error.message)
 }
 
