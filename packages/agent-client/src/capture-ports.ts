@@ -112,6 +112,8 @@ export interface ClosedTurn {
   readonly endReason: EndReason | null
   readonly lateEnd: boolean
   readonly headAfter: string | null
+  /** In place of the branch that it began on: a turn may change branches, and HEAD afterwards is compared with its end. */
+  readonly branch: string | null
   readonly lastMessage: string | null
   readonly endScan: number
   /** What its last look could not see; what its first could not stays beside it. */

@@ -90,7 +90,7 @@ export interface TurnRow {
   readonly beginScan: number
   /** The scan that its end made; null while it is open. */
   readonly endScan: number | null
-  /** HEAD and branch when the turn began, and HEAD when it ended. */
+  /** HEAD when the turn began, and HEAD and branch when it ended; while it is open, the branch that it began on. */
   readonly headBefore: string | null
   readonly headAfter: string | null
   readonly branch: string | null

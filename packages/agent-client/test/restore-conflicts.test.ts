@@ -274,6 +274,25 @@ describe('HEAD', () => {
     expect(await rig.restore(turn, {}, { allowHeadChange: true })).toMatchObject({ status: 'done' })
   })
 
+  test('is measured against the branch at the turn’s end: one that the turn itself made is no other', async () => {
+    await committed()
+    const turn = await rig.turn('A', () => {
+      git('checkout', '-q', '-b', 'x')
+      rig.put('a.txt', 'on x')
+    })
+    git('commit', '-qam', 'the user’s, on x')
+    expect(rig.deps.log.getManifest(turn).git.branch).toBe('x')
+    expect(await rig.restore(turn)).toMatchObject({ status: 'done', restored: ['a.txt'] })
+    // The branch that the turn began on is another one by now, though the commit lies ahead of where it ended.
+    const later = await rig.turn('A', () => {
+      git('checkout', '-q', '-b', 'y')
+      rig.put('a.txt', 'on y')
+    })
+    git('checkout', '-q', 'x')
+    git('commit', '-qam', 'the user’s, back on x')
+    expect(await rig.restore(later)).toMatchObject({ status: 'refused', error: { code: 'HEAD_MOVED' } })
+  })
+
   test('that git can not read any more is no obstacle', async () => {
     const turn = await committed()
     rmSync(join(rig.root, '.git/HEAD'))

@@ -11,6 +11,7 @@ export interface Closing {
   readonly incomplete: string | null
   readonly skipped: number
   readonly headAfter: string | null
+  readonly branch: string | null
 }
 
 /** Closes a turn in the log; its manifest is signed afterwards. Inside a transaction, after its last scan was recorded. */
@@ -39,6 +40,7 @@ export function closingByUs(
     incomplete: seen.observation.incomplete,
     skipped: seen.observation.skipped.length,
     headAfter: seen.git.head,
+    branch: seen.git.branch,
   }
 }
 

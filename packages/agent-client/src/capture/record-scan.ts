@@ -105,6 +105,7 @@ function closeOutsideTurn(
     endReason: null,
     lateEnd: false,
     headAfter: git.head,
+    branch: git.branch,
     lastMessage: null,
     endScan: scan,
     ...countEntries(toEntries(deps.captureLog.listChangesOf(row))),

@@ -50,6 +50,7 @@ export function recordRestore(deps: CaptureDeps, workspace: Workspace, record: R
       endReason: 'completed',
       lateEnd: false,
       headAfter: git.head,
+      branch: git.branch,
       lastMessage: null,
       endScan: scan,
       incomplete: null,

@@ -156,6 +156,7 @@ export async function endTurn(
       incomplete: observation.incomplete,
       skipped: observation.skipped.length,
       headAfter: git.head,
+      branch: git.branch,
     })
   })
   await signClosedTurns(deps, workspace)
@@ -298,6 +299,7 @@ export async function makeCheckpoint(
       incomplete: observation.incomplete,
       skipped: observation.skipped.length,
       headAfter: git.head,
+      branch: git.branch,
     })
   })
   await signClosedTurns(deps, workspace)

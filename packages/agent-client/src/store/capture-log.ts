@@ -144,12 +144,13 @@ export class SqliteCaptureLog implements CaptureLog {
 
   closeTurn(closed: ClosedTurn): void {
     this.#db.run(
-      `UPDATE turns SET is_open = 0, tools_in_flight = 0, ended_at = ?, end_reason = ?, late_end = ?, head_after = ?,
+      `UPDATE turns SET is_open = 0, tools_in_flight = 0, ended_at = ?, end_reason = ?, late_end = ?, head_after = ?, branch = ?,
         last_message = ?, end_scan = ?, incomplete = COALESCE(incomplete, ?), entries = ?, created = ?, changed = ?, deleted = ?, skipped = ? WHERE id = ?`,
       closed.endedAt,
       closed.endReason,
       closed.lateEnd ? 1 : 0,
       closed.headAfter,
+      closed.branch,
       closed.lastMessage,
       closed.endScan,
       closed.incomplete,

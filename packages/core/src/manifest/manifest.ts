@@ -93,7 +93,7 @@ export const gitFactsSchema = z.strictObject({
   branch: z.string().max(1024).nullable(),
   operation: z.string().max(40).nullable(),
 })
-/** What git said of the tree when the turn began and ended; all null in a folder without git. */
+/** What git said of the tree when the turn began and ended, the branch being the end's; all null in a folder without git. */
 export type GitFacts = z.infer<typeof gitFactsSchema>
 
 export const turnManifestSchema = z.strictObject({
