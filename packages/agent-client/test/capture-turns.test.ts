@@ -41,6 +41,21 @@ test('another key, or none, closes the session’s open turn as superseded', asy
   expect(outline(await rig.manifest(third))).toEqual([])
 })
 
+test('overlaps are the turns that were open meanwhile, not those that began when this one was closed', async () => {
+  const first = await rig.begin({ key: 'k1' })
+  const beside = await rig.begin({ session: 's2' })
+  const second = await rig.begin({ key: 'k2' })
+  await rig.end('s2')
+  const third = await rig.begin({ session: 's2' })
+  await rig.end('s1', 'k2')
+  await rig.end('s2')
+  // All of them are signed by now, the first long after the others had begun.
+  expect((await rig.manifest(first)).overlaps).toEqual([beside])
+  expect((await rig.manifest(beside)).overlaps).toEqual([first, second])
+  expect((await rig.manifest(second)).overlaps).toEqual([beside, third])
+  expect((await rig.manifest(third)).overlaps).toEqual([second])
+})
+
 test('what changed after the last event of a turn that we close is nobody’s; what a tool named is the turn’s', async () => {
   const first = await rig.begin({ key: 'k1' })
   await rig.event({ type: 'tool.before', key: 'k1', tool: 'Bash', command: 'sed -i s/a/b/ a' })

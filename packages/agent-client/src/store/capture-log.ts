@@ -237,10 +237,12 @@ export class SqliteCaptureLog implements CaptureLog {
   listOverlaps(turn: TurnRow): TurnId[] {
     const rows = this.#db.all(
       `SELECT id FROM turns WHERE workspace = ? AND id <> ? AND kind IN ('agent', 'task')
-        AND (end_scan IS NULL OR end_scan > ?) ORDER BY number`,
+        AND (end_scan IS NULL OR end_scan > ?) AND (? IS NULL OR begin_scan < ?) ORDER BY number`,
       turn.workspace,
       turn.turn,
       turn.beginScan,
+      turn.endScan,
+      turn.endScan,
     )
     return rows.map((row) => id(row, 'id', 't'))
   }
