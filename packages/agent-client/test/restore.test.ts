@@ -315,10 +315,14 @@ test('names that look like patterns, and a single path (B22)', async () => {
     for (const name of ['app/[lang]/page.tsx', 'app/l/page.tsx', 'app/*.txt', ':(top)x', '?.md'])
       rig.put(name, 'agent')
   })
+  expect(await rig.restore(turn, { paths: ['nobody/touched'] })).toMatchObject({
+    status: 'nothing-to-do',
+    of: [],
+  })
+  expect(rig.undone(turn), 'nothing of it was').toBe('no')
   const single = await rig.restore(turn, { paths: ['app/[lang]/page.tsx'] })
   expect(single).toMatchObject({ restored: ['app/[lang]/page.tsx'], status: 'done' })
   expect([rig.read('app/l/page.tsx'), rig.read('app/*.txt')]).toEqual(['agent', 'agent'])
-  expect(await rig.restore(turn, { paths: ['nobody/touched'] })).toMatchObject({ status: 'nothing-to-do' })
   await rig.restore(turn)
   expect(differences(before, rig.snapshot())).toEqual([])
 })

@@ -41,6 +41,16 @@ describe('undoneMarks', () => {
     expect(Object.fromEntries(marks)).toEqual({ t_1: 'yes', t_2: 'partly', t_3: 'partly', t_4: 'yes' })
   })
 
+  it('a restore of named paths that moved nothing gives no mark, and takes none away', () => {
+    const nothing = restore(6, ['t_1', 't_2'], { isWhole: false, status: 'nothing-to-do' })
+    expect(undoneMarks([nothing]).size).toBe(0)
+    expect(undoneMarks([restore(5, ['t_1']), nothing]).get('t_1')).toBe('yes')
+    expect(newlyMarked(['t_1'], new Map(), false, 'nothing-to-do')).toEqual([])
+    expect(newlyMarked(['t_1'], new Map(), true, 'nothing-to-do'), 'a whole one does').toEqual(['t_1'])
+    // It stays a step all the same.
+    expect(findNextRedo([turn(1), turn(6, 'restore')], [nothing])).toBe('t_6')
+  })
+
   it('taking back gives the earlier mark again; taking that back gives the later one', () => {
     const first = restore(5, ['t_1'], { isWhole: false })
     const second = restore(6, ['t_1'])

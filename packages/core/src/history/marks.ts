@@ -98,5 +98,7 @@ function isStep(status: RestoreStatus): boolean {
 
 function markGiven(isWhole: boolean, status: RestoreStatus): UndoneMark {
   if (!isStep(status)) return 'no'
-  return isWhole && status !== 'partly-done' ? 'yes' : 'partly'
+  if (isWhole) return status === 'partly-done' ? 'partly' : 'yes'
+  // Named paths of which none moved: nothing of the turn was undone.
+  return status === 'nothing-to-do' ? 'no' : 'partly'
 }

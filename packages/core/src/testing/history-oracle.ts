@@ -358,7 +358,9 @@ export class HistoryOracle {
     this.#clock++
     const status = record.after.size > 0 ? 'done' : 'nothing-to-do'
     const isWhole = request.paths === null && target.paths === null
-    const of = turns.filter((turn) => this.#mark(turn) !== 'yes' && (isWhole || this.#mark(turn) === 'no'))
+    const of = turns.filter((turn) =>
+      isWhole ? this.#mark(turn) !== 'yes' : status === 'done' && this.#mark(turn) === 'no',
+    )
     this.#turn('restore', null, null)
     const takes = restored?.number ?? null
     this.done.push({ number, target: target.number, takes, of, whole: isWhole, status, ...record })
