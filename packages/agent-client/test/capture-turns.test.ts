@@ -171,6 +171,16 @@ test('session.end closes as lost, turn.end as completed; news of an end of nothi
   expect((await rig.manifest(turns()[0]?.turn as TurnId)).lateStart).toBe(false)
 })
 
+test('session.end closes whatever its session has open, also under another key, and no other session', async () => {
+  const open = await rig.begin({ key: 'k1' })
+  const other = await rig.begin({ session: 's2', key: 'k1' })
+  rig.write('a', 'a1')
+  expect(await rig.event({ type: 'turn.end', key: 'k9' }), 'an end of a turn that is not open').toBeNull()
+  expect(await rig.event({ type: 'session.end', key: 'k9' })).toBe(open)
+  expect(rig.deps.log.listOpenTurns(rig.workspace.id).map(({ turn }) => turn)).toEqual([other])
+  expect(rig.deps.log.findTurn(open)).toMatchObject({ endReason: 'lost' })
+})
+
 test('when the agent waits no longer, the turn is partial and says what it did not look at', async () => {
   rig.write('late', 'never read')
   rig.write('a', 'changed before')

@@ -198,7 +198,8 @@ export interface EventRequest {
 
 /**
  * Takes an adapter's news of a turn. News of a turn that is not open opens it: of a key that was closed, as one
- * that continues it; news without a begin, as one that began late.
+ * that continues it; news without a begin, as one that began late. The end of a session ends whatever it has open,
+ * of whichever key: what it leaves open, nobody would ever close.
  */
 export async function noteEvent(
   deps: CaptureDeps,
@@ -206,17 +207,23 @@ export async function noteEvent(
   workspace: Workspace,
   request: EventRequest,
 ): Promise<TurnId | null> {
+  const isSessionEnd = request.type === 'session.end'
   const open = deps.log
     .listOpenTurns(workspace.id)
-    .find((turn) => turn.session === request.session && (request.key === null || turn.key === request.key))
-  const isEnd = request.type === 'turn.end' || request.type === 'session.end'
-  if (open === undefined && isEnd) return null
-  const turn = open?.turn ?? (await beginTurn(deps, lease, workspace, lateBegin(request))).turn
+    .filter(({ session }) => session === request.session)
+    .filter(({ key }) => isSessionEnd || request.key === null || key === request.key)
+    .map(({ turn }) => turn)
+  const [first] = open
+  if (first === undefined && (isSessionEnd || request.type === 'turn.end')) return null
+  const turn = first ?? (await beginTurn(deps, lease, workspace, lateBegin(request))).turn
+  const noted = isSessionEnd ? open : [turn]
   const command = request.command === null ? null : await deps.secrets.mask(request.command)
   deps.log.transact(() => {
     const nextScan = deps.captureLog.peekScan(workspace.id)
     const { type, tool, paths } = request
-    deps.captureLog.insertEvent({ turn, atMs: deps.clock.nowMs(), type, tool, command, paths, nextScan })
+    const atMs = deps.clock.nowMs()
+    for (const each of noted)
+      deps.captureLog.insertEvent({ turn: each, atMs, type, tool, command, paths, nextScan })
   })
   if (request.type === 'turn.end') {
     await endTurn(deps, lease, workspace, {
@@ -225,8 +232,9 @@ export async function noteEvent(
       reason: 'completed',
       lastMessage: null,
     })
-  } else if (request.type === 'session.end') {
-    await closeTurnsByUs(deps, lease, workspace, [getTurn(deps, turn)], 'lost')
+  } else if (isSessionEnd) {
+    const rows = noted.map((each) => getTurn(deps, each))
+    await closeTurnsByUs(deps, lease, workspace, rows, 'lost')
   }
   return turn
 }
