@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { CLIENT_VERSION } from '#client-version.ts'
 import { CaptureRig } from './support/capture-rig.ts'
 
 let rig: CaptureRig
@@ -181,6 +182,18 @@ test('help is no error, and a line without a command is', () => {
     code: 2,
     json: { error: { code: 'USAGE', message: 'No command was given.' } },
   })
+})
+
+test('the version is printed, and a session without a name is wrong usage that begins nothing', () => {
+  expect(rig.run(['--version'])).toMatchObject({ code: 0, stdout: `${CLIENT_VERSION}\n`, stderr: '' })
+  const nameless = {
+    code: 2,
+    json: { error: { code: 'USAGE', message: expect.stringContaining('--session') } },
+  }
+  expect(rig.run(['begin', '--session', '', '--json'])).toMatchObject(nameless)
+  expect(rig.run(['event', '--session=', '--type', 'turn.start', '--json'])).toMatchObject(nameless)
+  expect(rig.run(['end', '--session', '', '--json'])).toMatchObject(nameless)
+  expect(rig.deps.log.listWorkspaces()).toEqual([])
 })
 
 test('git’s facts are read from its files: unborn, on a branch, packed, detached, in a worktree, under way', () => {

@@ -1,6 +1,7 @@
 import { beginTurn } from '#capture/turns.ts'
 import type { Register } from './context.ts'
 import { ensureWorkspace } from './ensure-workspace.ts'
+import { addSessionOption } from './session-option.ts'
 
 interface Options {
   readonly session: string
@@ -10,9 +11,7 @@ interface Options {
 }
 
 export const register: Register = (program, context) => {
-  program
-    .command('begin')
-    .requiredOption('--session <id>', 'session of the agent')
+  addSessionOption(program.command('begin'))
     .option('--turn <key>', 'the agent’s own name of the turn: the same key is the same turn')
     .option('--agent <name>', 'name of the agent')
     .option('--prompt <text>', 'what the agent was asked, or - to read it from standard input')

@@ -1,6 +1,7 @@
 import { isAbsolute, join } from 'node:path'
 import { DomainError } from '@turnback/core'
 import { Command } from 'commander'
+import { CLIENT_VERSION } from '#client-version.ts'
 import { type ClientDeps, openDeps } from '#deps.ts'
 import type { Workspace } from '#ports.ts'
 import { findWorkspaceAround, realFolder } from '#worktree/find-root.ts'
@@ -112,6 +113,7 @@ export type Register = (program: Command, context: Context) => void
 export function makeProgram(context: Context): Command {
   const program = new Command('turnback')
     .description('History and undo for what coding agents do to your working tree.')
+    .version(CLIENT_VERSION, '--version', 'print the version')
     .option('-C <dir>', 'run as if started in this folder')
     .option('--json', 'print exactly one JSON object')
     .exitOverride()

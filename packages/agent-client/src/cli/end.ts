@@ -1,13 +1,12 @@
 import { DomainError, type EndReason } from '@turnback/core'
 import { endTurn } from '#capture/turns.ts'
 import type { Register } from './context.ts'
+import { addSessionOption } from './session-option.ts'
 
 const REASONS = ['completed', 'failed', 'interrupted'] as const satisfies readonly EndReason[]
 
 export const register: Register = (program, context) => {
-  program
-    .command('end')
-    .requiredOption('--session <id>', 'session of the agent')
+  addSessionOption(program.command('end'))
     .option('--turn <key>', 'the agent’s own name of the turn')
     .option('--reason <reason>', REASONS.join(', '), 'completed')
     .description('end a turn: record what changed since it began')

@@ -4,6 +4,7 @@ import type { ToolEvent } from '#ports.ts'
 import type { Register } from './context.ts'
 import { ensureWorkspace } from './ensure-workspace.ts'
 import { findRelPath } from './paths.ts'
+import { addSessionOption } from './session-option.ts'
 
 const TYPES = [
   'turn.start',
@@ -26,9 +27,7 @@ interface Options {
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
 
 export const register: Register = (program, context) => {
-  program
-    .command('event')
-    .requiredOption('--session <id>', 'session of the agent')
+  addSessionOption(program.command('event'))
     .option('--turn <key>', 'the agent’s own name of the turn')
     .requiredOption('--type <type>', TYPES.join(', '))
     .option('--agent <name>', 'name of the agent')

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DomainError, machineIdSchema, projectIdSchema } from '@turnback/core'
 import { routes } from '@turnback/core/api'
 import { z } from 'zod'
+import { CLIENT_VERSION } from '#client-version.ts'
 import type { Clock, Deps, Home, MachineIdentity } from '#ports.ts'
 import { readStateFile, writeStateFile } from '#store/state-file.ts'
 import { type Caller, makeCaller } from './caller.ts'
@@ -18,8 +19,6 @@ const loginSchema = z.object({
   enrolledAt: z.iso.datetime(),
 })
 export type Login = z.infer<typeof loginSchema>
-
-export const CLIENT_VERSION = '0.0.0'
 
 export function loginFile(home: Home): string {
   return join(home.config, 'server.json')
