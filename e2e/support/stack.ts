@@ -42,7 +42,15 @@ export async function startService(dataDir: string): Promise<Running> {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const said = await untilReady(service)
+  let isStopping = false
+  let after = ''
+  for (const stream of [service.stdout, service.stderr])
+    stream.on('data', (chunk: Buffer) => (after += chunk.toString()))
+  service.once('close', (code) => {
+    if (!isStopping) console.error(`The service of the journeys ended by itself (exit ${code}):\n${after}`)
+  })
   const stop = async () => {
+    isStopping = true
     if (service.exitCode !== null) return
     service.kill('SIGTERM')
     await once(service, 'close')
@@ -93,17 +101,21 @@ export function databaseUrl(stack: Stack): string {
 
 function untilReady(service: ChildProcess): Promise<string> {
   let said = ''
-  const timeout = AbortSignal.timeout(START_TIMEOUT_MS)
   return new Promise((ready, fail) => {
+    const timer = setTimeout(() => {
+      service.kill('SIGTERM')
+      fail(new Error(`start was not ready in time:\n${said}`))
+    }, START_TIMEOUT_MS)
     for (const stream of [service.stdout, service.stderr])
       stream?.on('data', (chunk: Buffer) => {
         said += chunk.toString()
-        if (said.includes('Data and logs:')) ready(said)
+        if (!said.includes('Data and logs:')) return
+        clearTimeout(timer)
+        ready(said)
       })
-    service.once('close', (code) => fail(new Error(`start ended (exit ${code}):\n${said}`)))
-    timeout.addEventListener('abort', () => {
-      service.kill('SIGTERM')
-      fail(new Error(`start was not ready in time:\n${said}`))
+    service.once('close', (code) => {
+      clearTimeout(timer)
+      fail(new Error(`start ended (exit ${code}):\n${said}`))
     })
   })
 }
