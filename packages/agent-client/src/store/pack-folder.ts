@@ -111,9 +111,12 @@ export class PackFolder {
   }
 
   bytesOnDisk(): number {
-    return [this.packs, this.tmp]
-      .flatMap((folder) => readdirSync(folder).map((name) => statSync(join(folder, name)).size))
-      .reduce((sum, size) => sum + size, 0)
+    return (
+      [this.packs, this.tmp]
+        .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+        // Others finish, move and remove packs meanwhile.
+        .reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0)
+    )
   }
 
   close(): void {
