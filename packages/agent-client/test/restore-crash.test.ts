@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { DomainError, type FileState, type TurnId } from '@turnback/core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { runCommandLine } from '#cli/run.ts'
 import { recover } from '#restore/recover.ts'
 import { createTreeWriter } from '#worktree/tree-writer.ts'
 import { attachRig, openRig, type Rig } from './support/restore-rig.ts'
@@ -323,6 +324,46 @@ describe('trouble with single files', () => {
       'agent',
     ])
   })
+
+  test('bytes that can not be read leave their file without a patch, and all others with theirs', async () => {
+    const names = ['a.txt', 'b.txt', 'c.txt', 'd.txt']
+    for (const name of names) rig.put(name, `${name} as it was`.repeat(50))
+    const turn = await rig.turn('A', () => {
+      for (const name of names) rig.put(name, `${name}: agent\n`)
+    })
+    const blobOf = (path: string, side: 'before' | 'after'): string => {
+      const state = rig.deps.log.getManifest(turn).entries.find((entry) => entry.path === path)?.[side]
+      if (state?.kind !== 'file') throw new DomainError('PATH_NOT_FOUND', { path })
+      return state.blob
+    }
+    damage(blobOf('a.txt', 'before'), 'damaged')
+    damage(blobOf('b.txt', 'before'), 'removed')
+    damage(blobOf('d.txt', 'after'), 'damaged')
+    const lost = { binary: true, additions: 0, deletions: 0, hunks: [] }
+    const whole = { binary: false, patch: expect.stringContaining('-c.txt as it was') }
+    const diff = await runHere('diff', turn, '--json')
+    expect(diff).toMatchObject({ code: 0, json: { files: [lost, lost, whole, lost] } })
+    expect(diff.talk).toMatch(/a\.txt.*HASH_MISMATCH.*\nb\.txt.*NOT_FOUND.*\nd\.txt.*HASH_MISMATCH/)
+    const preview = await runHere('preview', turn, '--path', 'c.txt', '--path', 'd.txt', '--diff', '--json')
+    const back = { binary: false, patch: expect.stringContaining('+c.txt as it was') }
+    expect(preview).toMatchObject({ code: 0, json: { restore: ['c.txt', 'd.txt'], files: [back, lost] } })
+    expect(preview.talk).toMatch(/^d\.txt.*BLOB_HASH_MISMATCH/)
+  })
+
+  async function runHere(...words: string[]): Promise<{ code: number; json: unknown; talk: string }> {
+    let out = ''
+    let talk = ''
+    const code = await runCommandLine(words, { HOME: rig.top, TURNBACK_HOME: rig.home }, rig.root, {
+      out: (text) => {
+        out += Buffer.from(text).toString('utf8')
+      },
+      talk: (text) => {
+        talk += text
+      },
+      readStdin: async () => '',
+    })
+    return { code, json: JSON.parse(out), talk }
+  }
 
   function damage(blob: string, how: 'damaged' | 'removed'): void {
     const store = join(rig.home, 'store')

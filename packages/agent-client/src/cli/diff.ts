@@ -3,7 +3,7 @@ import type { TurnRow, Workspace } from '#ports.ts'
 import type { Context, Register } from './context.ts'
 import { findTurnByName } from './find-turn.ts'
 import { toRelPath } from './paths.ts'
-import { changesBetween, changesOfTurn, patchesOf } from './turn-diff.ts'
+import { changesBetween, changesOfTurn, patchesOf, sayLost } from './turn-diff.ts'
 
 export const register: Register = (program, context) => {
   program
@@ -20,7 +20,7 @@ export const register: Register = (program, context) => {
       const { other, paths } = sortOut(context, workspace, more)
       const changes =
         other === null ? changesOfTurn(deps, workspace, turn) : changesBetween(deps, workspace, turn, other)
-      const patches = patchesOf(deps, changes, paths)
+      const patches = patchesOf(deps, changes, paths, sayLost(context))
       if (context.isJson) return context.print({ files: toDiffFiles(patches) }, () => '')
       if (options.stat === true) return context.print({}, () => patches.map(statLine).join('\n'))
       context.printBytes(patchBytes(patches))

@@ -4,7 +4,7 @@ import { patchBytes, toDiffFiles } from './diff.ts'
 import { findTurnByName } from './find-turn.ts'
 import { previewInWords } from './report-words.ts'
 import { addScopeOptions, type ScopeOptions, toAsk } from './restore-options.ts'
-import { patchesOf } from './turn-diff.ts'
+import { patchesOf, sayLost } from './turn-diff.ts'
 
 export const register: Register = (program, context) => {
   const command = program
@@ -22,7 +22,7 @@ export const register: Register = (program, context) => {
     if (head.verdict === 'moved') context.talk('HEAD is elsewhere: a restore needs --allow-head-change.')
     if (!isDiff) return context.print(preview, () => previewInWords(preview))
     const changes = plan.steps.map(({ path, from, to }) => ({ path, before: from, after: to }))
-    const patches = patchesOf(deps, changes, [])
+    const patches = patchesOf(deps, changes, [], sayLost(context))
     if (context.isJson) return context.print({ ...preview, files: toDiffFiles(patches) }, () => '')
     context.printBytes(patchBytes(patches))
     context.print(preview, () => previewInWords(preview))

@@ -1,5 +1,6 @@
 import {
   type Change,
+  DomainError,
   equalStates,
   type FilePatch,
   filePatch,
@@ -10,6 +11,7 @@ import {
 } from '@turnback/core'
 import type { Deps, TurnRow, Workspace } from '#ports.ts'
 import { sha256 } from '#restore/facts.ts'
+import type { Context } from './context.ts'
 
 /** Bigger files are named with their sizes and not compared by lines. */
 const DIFF_BYTES = 8 * 1024 * 1024
@@ -60,19 +62,39 @@ function foldChanges(changes: readonly Pick<Change, 'path' | 'scan' | 'before' |
   return [...folded.values()].filter((change) => !equalStates(change.before, change.after))
 }
 
-/** @param paths named paths, a folder meaning all below it; none for all */
+/**
+ * One file's lost bytes are no reason to withhold the others' patches.
+ * @param paths named paths, a folder meaning all below it; none for all
+ * @param onLost told of each side whose bytes are gone or damaged: its file counts as binary
+ */
 export function patchesOf(
   deps: Deps,
   changes: readonly PathChange[],
   paths: readonly RelPath[],
+  onLost: (path: RelPath, fault: DomainError) => void,
 ): FilePatch[] {
+  const sideOf = (path: RelPath, state: State): PatchSide => {
+    if (state.kind !== 'file' || state.sizeBytes > DIFF_BYTES) return { state, bytes: null }
+    try {
+      return { state, bytes: deps.blobs.read(state.blob) }
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      onLost(path, error)
+      return { state, bytes: null }
+    }
+  }
   return changes
     .filter(({ path }) => paths.length === 0 || paths.some((folder) => isWithin(path, folder)))
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
-    .map(({ path, before, after }) => filePatch(path, sideOf(deps, before), sideOf(deps, after), sha256))
+    .map(({ path, before, after }) => filePatch(path, sideOf(path, before), sideOf(path, after), sha256))
 }
 
-function sideOf(deps: Deps, state: State): PatchSide {
-  const isRead = state.kind === 'file' && state.sizeBytes <= DIFF_BYTES && deps.blobs.has(state.blob)
-  return { state, bytes: isRead ? deps.blobs.read(state.blob) : null }
+function isLoss(error: unknown): error is DomainError {
+  if (!(error instanceof DomainError)) return false
+  return error.code === 'BLOB_NOT_FOUND' || error.code === 'BLOB_HASH_MISMATCH'
+}
+
+/** Says on standard error whose patch is missing, and why. */
+export function sayLost(context: Pick<Context, 'talk'>): (path: RelPath, fault: DomainError) => void {
+  return (path, { message, code }) => context.talk(`${path} is shown without a patch: ${message} (${code})`)
 }

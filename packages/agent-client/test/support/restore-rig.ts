@@ -131,7 +131,10 @@ export async function attachRig(
     undone: (turn) => undoneMarks(listRestoreFacts(deps, workspace)).get(turn) ?? 'no',
     diff(turn) {
       const row = deps.log.findTurn(turn)
-      return row === null ? [] : patchesOf(deps, changesOfTurn(deps, workspace, row), [])
+      const onLost = (_: string, fault: Error): never => {
+        throw fault
+      }
+      return row === null ? [] : patchesOf(deps, changesOfTurn(deps, workspace, row), [], onLost)
     },
     passMinutes(minutes) {
       aheadMs += minutes * 60_000
