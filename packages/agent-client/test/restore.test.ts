@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openRig, type Rig } from './support/restore-rig.ts'
 import { differences } from './support/tree-snapshot.ts'
 
@@ -305,6 +305,34 @@ test('empty folders come and go with their modes', async () => {
     directories: { restored: ['empty', 'empty/inner'], deleted: ['made', 'made/deep'], kept: [] },
   })
   expect(differences(before, rig.snapshot())).toEqual([])
+})
+
+test('what a restore wrote is remembered without a look through all folders for each file', async () => {
+  for (let i = 0; i < 40; i++) rig.put(`d${i}/f`, 'v1')
+  rig.put('kind/deep/f', 'v1')
+  const turn = await rig.turn('A', () => {
+    for (let i = 0; i < 40; i++) rig.put(`d${i}/f`, 'agent')
+    rmSync(join(rig.root, 'kind'), { recursive: true })
+    rig.put('kind', 'a file')
+  })
+  let looks = 0
+  const { captureLog } = rig.deps
+  const load = captureLog.loadKnown.bind(captureLog)
+  vi.spyOn(captureLog, 'loadKnown').mockImplementation((workspace) => {
+    const known = new Map(load(workspace))
+    const keys = known.keys.bind(known)
+    known.keys = () => {
+      looks++
+      return keys()
+    }
+    return known
+  })
+  const { turn: undo } = await rig.restore(turn)
+  expect(looks).toBeLessThan(10)
+  // A folder that a file took the place of is forgotten with all below it: the next scan finds nothing new.
+  await rig.restore(undo ?? turn)
+  await rig.turn('A', () => {})
+  expect(rig.turns().map(({ kind }) => kind)).toEqual(['agent', 'restore', 'restore', 'agent'])
 })
 
 test('names that look like patterns, and a single path (B22)', async () => {

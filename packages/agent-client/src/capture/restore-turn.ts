@@ -84,6 +84,7 @@ function rememberWritten(
   written: ReadonlyMap<RelPath, State>,
 ): void {
   const known = deps.captureLog.loadKnown(workspace.id)
+  const hadFolders = withParents(known.keys())
   const folders = new Map<RelPath, { unlisted: boolean; entries: Map<string, KnownEntry> } | null>()
   const open = (folder: RelPath) => {
     const found = folders.get(folder)
@@ -100,7 +101,7 @@ function rememberWritten(
     // Without a stamp: the bytes are read once more by the next scan, which learns the new times.
     else entries.set(nameOf(path), { ...before, state, stamp: '' })
     if (state.kind === 'dir') open(path)
-    else
+    else if (hadFolders.has(path))
       for (const folder of known.keys())
         if (folder === path || folder.startsWith(`${path}/`)) folders.set(folder, null)
   }
@@ -109,4 +110,11 @@ function rememberWritten(
     ([folder, each]) => [folder, each === null ? null : { ...each, stamp: '' }] as const,
   )
   deps.captureLog.saveKnown(workspace.id, new Map<RelPath, KnownFolder | null>(stampless))
+}
+
+/** The folders and all that lie above them, up to the root. */
+function withParents(folders: Iterable<RelPath>): Set<RelPath> {
+  const all = new Set<RelPath>()
+  for (const folder of folders) for (let at = folder; at !== '' && !all.has(at); at = parentOf(at)) all.add(at)
+  return all
 }
