@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isSealed, type TurnId } from '@turnback/core'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { CaptureRig, entryOf } from './support/capture-rig.ts'
 
 // Made up here; of the form that the scanner knows.
@@ -162,4 +162,26 @@ test('two workspaces give the same secret different names', async () => {
   const keys = new DatabaseSync(join(rig.top, 'home', 'store', 'turnback.db'), { readOnly: true })
   expect(keys.prepare('SELECT length(id_key) AS n FROM workspaces').get()).toEqual({ n: 32 })
   keys.close()
+})
+
+test('of what is too big to be searched only the beginning is read: a text is sealed, other files are not', async () => {
+  const sizeBytes = 65 * 1024 * 1024
+  mkdirSync(join(rig.top, 'home'), { recursive: true })
+  writeFileSync(join(rig.top, 'home', 'config.json'), JSON.stringify({ maxFileBytes: sizeBytes }))
+  await rig.init()
+  const turn = await rig.begin()
+  rig.write('video', '')
+  truncateSync(rig.at('video'), sizeBytes)
+  rig.write('long.txt', 'a line\n'.repeat(700_000))
+  const { blobs } = rig.deps
+  const read = vi.spyOn(blobs, 'read')
+  await rig.end()
+  const manifest = await rig.manifest(turn)
+  const idOf = (path: string) => {
+    const { after } = entryOf(manifest, path)
+    if (after.kind !== 'file') throw new Error(`${path} is ${after.kind}`)
+    return after.blob
+  }
+  expect([isSealed(idOf('video')), isSealed(idOf('long.txt'))]).toEqual([false, true])
+  expect(read.mock.calls.flat()).not.toContain(idOf('video'))
 })

@@ -49,7 +49,11 @@ async function findSecretPaths(
     for (const state of [before, after]) {
       if (state.kind !== 'file') continue
       if (isKnown || isSealed(state.blob)) secret.add(path)
-      else pathsOf.set(state.blob, [...(pathsOf.get(state.blob) ?? []), path])
+      else {
+        const paths = pathsOf.get(state.blob)
+        if (paths === undefined) pathsOf.set(state.blob, [path])
+        else paths.push(path)
+      }
     }
   }
   const until = deps.clock.nowMs() + SEARCH_MS
@@ -77,10 +81,11 @@ function* groupTexts(deps: CaptureDeps, blobs: Iterable<BlobId>): Generator<Text
   for (const blob of blobs) {
     const sizeBytes = deps.blobs.findSize(blob) ?? 0
     if (sizeBytes === 0) continue
-    const bytes = deps.blobs.read(blob)
+    const isLong = sizeBytes > LARGEST_TEXT
+    const bytes = isLong ? readFirstPiece(deps, blob) : deps.blobs.read(blob)
     if (bytes.subarray(0, HEAD_BYTES).includes(0)) continue
-    const text = sizeBytes > LARGEST_TEXT ? null : new TextDecoder().decode(bytes)
-    group.push({ blob, text })
+    group.push({ blob, text: isLong ? null : new TextDecoder().decode(bytes) })
+    if (isLong) continue
     size += sizeBytes
     if (size < GROUP_BYTES) continue
     yield group
@@ -88,6 +93,21 @@ function* groupTexts(deps: CaptureDeps, blobs: Iterable<BlobId>): Generator<Text
     size = 0
   }
   if (group.length > 0) yield group
+}
+
+/** What the store gives first of a long file; the biggest ones lie there in pieces. */
+function readFirstPiece(deps: CaptureDeps, blob: BlobId): Uint8Array {
+  const enough = new Error('the first piece is enough')
+  let first = new Uint8Array(0)
+  try {
+    deps.blobs.readPieces(blob, (piece) => {
+      first = Uint8Array.from(piece.subarray(0, HEAD_BYTES))
+      throw enough
+    })
+  } catch (error) {
+    if (error !== enough) throw error
+  }
+  return first
 }
 
 function sealChange(deps: CaptureDeps, workspace: Workspace, change: Change): Change {
