@@ -115,6 +115,7 @@ function rememberWritten(
 /** The folders and all that lie above them, up to the root. */
 function withParents(folders: Iterable<RelPath>): Set<RelPath> {
   const all = new Set<RelPath>()
-  for (const folder of folders) for (let at = folder; at !== '' && !all.has(at); at = parentOf(at)) all.add(at)
+  for (const folder of folders)
+    for (let at = folder; at !== '' && !all.has(at); at = parentOf(at)) all.add(at)
   return all
 }
