@@ -352,17 +352,15 @@ describe('trouble with single files', () => {
 
   async function runHere(...words: string[]): Promise<{ code: number; json: unknown; talk: string }> {
     let out = ''
-    let talk = ''
+    const talk: string[] = []
     const code = await runCommandLine(words, { HOME: rig.top, TURNBACK_HOME: rig.home }, rig.root, {
       out: (text) => {
         out += Buffer.from(text).toString('utf8')
       },
-      talk: (text) => {
-        talk += text
-      },
+      talk: (text) => talk.push(text),
       readStdin: async () => '',
     })
-    return { code, json: JSON.parse(out), talk }
+    return { code, json: JSON.parse(out), talk: talk.join('') }
   }
 
   function damage(blob: string, how: 'damaged' | 'removed'): void {
