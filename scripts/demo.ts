@@ -138,7 +138,7 @@ ${bold('Turnback is ready.')} Open this, it signs you in (once, within ten minut
 
     ${bold(entrance.loginLink)}
 
-Later, or on another device: ${entrance.email}, password ${entrance.password}
+Later: ${entrance.email}, password ${entrance.password}
 
 A pretend agent was asked to "${PROMPT}" in
     ${project}

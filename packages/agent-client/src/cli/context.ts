@@ -6,6 +6,7 @@ import { type ClientDeps, openDeps } from '#deps.ts'
 import type { Workspace } from '#ports.ts'
 import { findWorkspaceAround, realFolder } from '#worktree/find-root.ts'
 import { EXIT, exitOf } from './exit-code.ts'
+import { inPlainLines } from './visible.ts'
 
 export interface Streams {
   out(text: string | Uint8Array): void
@@ -68,7 +69,7 @@ export class Context {
       this.#streams.out(`${JSON.stringify(result)}\n`)
       return
     }
-    const text = words()
+    const text = inPlainLines(words())
     if (text !== '') this.#streams.out(`${text}\n`)
   }
 
@@ -78,7 +79,7 @@ export class Context {
   }
 
   talk(text: string): void {
-    this.#streams.talk(`${text}\n`)
+    this.#streams.talk(`${inPlainLines(text)}\n`)
   }
 
   readStdin(): Promise<string> {

@@ -4,6 +4,7 @@ import type { Context, Register } from './context.ts'
 import { findTurnByName } from './find-turn.ts'
 import { toRelPath } from './paths.ts'
 import { changesBetween, changesOfTurn, patchesOf, sayLost } from './turn-diff.ts'
+import { onOneLine } from './visible.ts'
 
 export const register: Register = (program, context) => {
   program
@@ -66,5 +67,5 @@ export function patchBytes(patches: readonly FilePatch[]): Uint8Array {
 }
 
 function statLine({ path, status, additions, deletions, binary }: FilePatch): string {
-  return `${status.padEnd(8)} ${binary ? 'binary' : `+${additions} -${deletions}`} ${path}`
+  return `${status.padEnd(8)} ${binary ? 'binary' : `+${additions} -${deletions}`} ${onOneLine(path)}`
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { Register } from './context.ts'
 import { ensureWorkspace } from './ensure-workspace.ts'
 import { summariseTree } from './summary.ts'
+import { onOneLine } from './visible.ts'
 
 export const register: Register = (program, context) => {
   program
@@ -27,7 +28,7 @@ export const register: Register = (program, context) => {
       context.print(result, () =>
         [
           `${workspace.root}: ${files} files, ${bytes} bytes`,
-          ...skipped.map(({ path, reason }) => `not captured: ${path} (${reason})`),
+          ...skipped.map(({ path, reason }) => `not captured: ${onOneLine(path)} (${reason})`),
         ].join('\n'),
       )
     })

@@ -1,6 +1,7 @@
 import { DomainError, type Entry, type TurnManifest } from '@turnback/core'
 import type { Register } from './context.ts'
 import { findTurnByName } from './find-turn.ts'
+import { onOneLine } from './visible.ts'
 
 export const register: Register = (program, context) => {
   program
@@ -23,9 +24,9 @@ export const register: Register = (program, context) => {
 function inWords(manifest: TurnManifest): string {
   const head = `@${manifest.number}  ${manifest.turn}  ${manifest.kind}  ${manifest.startedAt}`
   const entries = manifest.entries.map(
-    (entry) => `${letterOf(entry)} ${entry.path}${entry.sealed ? ' (sealed)' : ''}`,
+    (entry) => `${letterOf(entry)} ${onOneLine(entry.path)}${entry.sealed ? ' (sealed)' : ''}`,
   )
-  const skipped = manifest.skipped.map(({ path, reason }) => `! ${path} (${reason})`)
+  const skipped = manifest.skipped.map(({ path, reason }) => `! ${onOneLine(path)} (${reason})`)
   return [head, ...(manifest.prompt === null ? [] : [manifest.prompt]), ...entries, ...skipped].join('\n')
 }
 

@@ -12,6 +12,7 @@ import {
 import type { Deps, TurnRow, Workspace } from '#ports.ts'
 import { sha256 } from '#restore/facts.ts'
 import type { Context } from './context.ts'
+import { onOneLine } from './visible.ts'
 
 /** Bigger files are named with their sizes and not compared by lines. */
 const DIFF_BYTES = 8 * 1024 * 1024
@@ -96,5 +97,6 @@ function isLoss(error: unknown): error is DomainError {
 
 /** Says on standard error whose patch is missing, and why. */
 export function sayLost(context: Pick<Context, 'talk'>): (path: RelPath, fault: DomainError) => void {
-  return (path, { message, code }) => context.talk(`${path} is shown without a patch: ${message} (${code})`)
+  return (path, { message, code }) =>
+    context.talk(`${onOneLine(path)} is shown without a patch: ${message} (${code})`)
 }

@@ -10,7 +10,6 @@ import { findGitFolder } from './git-state.ts'
 const MAX_RULES_BYTES = 1024 * 1024
 
 /** Names that may be read in two ways: beyond ASCII, or written as bytes. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII is meant
 const BEYOND_ASCII = /[^\u0000-\u007f]|(^|\/)b64:/u
 
 /** All patterns that hold for a folder, weakest first, written as if they stood in the root. */
