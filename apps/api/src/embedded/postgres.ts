@@ -86,7 +86,7 @@ function prepareFolders(dataDir: string, account: Account | null): Layout {
     const closed = findClosedFolder(folder)
     if (closed !== null)
       throw new Error(
-        `PostgreSQL runs as "${account.name}" here, which may not enter ${closed}. Choose another data folder.`,
+        `PostgreSQL runs as "${account.name}" here, which may not enter ${closed}. Choose another data folder (TURNBACK_DATA), or let others pass through this one: chmod o+x ${closed}`,
       )
   }
   const state = join(folder, 'state')
