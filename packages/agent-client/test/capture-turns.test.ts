@@ -1,8 +1,8 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { zstdDecompressSync } from 'node:zlib'
 import { parseEnvelopeHeader, signedPrefix, type TurnId } from '@turnback/core'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { CaptureRig, entryOf, outline } from './support/capture-rig.ts'
 
 let rig: CaptureRig
@@ -182,6 +182,9 @@ test('session.end closes whatever its session has open, also under another key, 
 })
 
 test('when the agent waits no longer, the turn is partial and says what it did not look at', async () => {
+  // Files as young as the look that saw them are read again by the next; after this one only the two are due.
+  await vi.waitFor(() => expect(Date.now() - statSync(rig.at('c')).ctimeMs).toBeGreaterThan(100))
+  await rig.turn(() => undefined)
   rig.write('late', 'never read')
   rig.write('a', 'changed before')
   const begun = await rig.beginFully({ deadlineMs: 0 })
