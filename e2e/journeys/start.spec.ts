@@ -1,14 +1,13 @@
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { request } from '@playwright/test'
 import { routes } from '@turnback/core/api'
 import { expect, test } from '#support/fixtures.ts'
 import { call } from '#support/rest.ts'
-import { admin, makeScratch, SET_UP_LINK, startService } from '#support/stack.ts'
+import { admin, SET_UP_LINK, startService } from '#support/stack.ts'
 
 test('a second start finds the data again, and prints no set-up link any more', async ({ stack }) => {
-  const scratch = makeScratch()
-  const first = await startService(join(scratch, 'data'))
+  const dataDir = join(stack.scratch, 'second-service')
+  const first = await startService(dataDir)
   let rest = await request.newContext({ baseURL: first.url, extraHTTPHeaders: { origin: first.url } })
   // The usual port is taken by the service of this run: the next one was found.
   expect(first.url).not.toBe(stack.url)
@@ -17,7 +16,7 @@ test('a second start finds the data again, and prints no set-up link any more', 
   await rest.dispose()
   await first.stop()
 
-  const second = await startService(join(scratch, 'data'))
+  const second = await startService(dataDir)
   expect(second.said).not.toMatch(SET_UP_LINK)
   rest = await request.newContext({ baseURL: second.url, extraHTTPHeaders: { origin: second.url } })
   const { email, password } = admin
@@ -27,5 +26,4 @@ test('a second start finds the data again, and prints no set-up link any more', 
   expect(me.person).toMatchObject({ email, isAdmin: true })
   await rest.dispose()
   await second.stop()
-  rmSync(scratch, { recursive: true })
 })

@@ -59,7 +59,7 @@ export async function startService(dataDir: string): Promise<Running> {
 }
 
 /** A folder for one run; as root, the embedded database runs under an account that has to pass through it. */
-export function makeScratch(): string {
+function makeScratch(): string {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'turnback-e2e-')))
   chmodSync(scratch, 0o711)
   return scratch
