@@ -13,6 +13,8 @@ import type { Supervisor } from './supervisor.ts'
 const root = resolve(import.meta.dirname, '..')
 const WEB_TIMEOUT_MS = 60_000
 const POLL_MS = 50
+/** Compiled code of API and pages from one start to the next. Beside the code it is made of, as that of the command line. */
+const NODE_COMPILE_CACHE = join(root, 'node_modules/.cache/turnback-service')
 
 export interface ServiceOptions {
   /** Everything that the service keeps, its logs too. */
@@ -60,7 +62,15 @@ function startWeb(supervisor: Supervisor, dataDir: string, origin: string): void
       ...['--port', port, '--hostname', hostname],
     ],
     cwd: web,
-    env: { PATH, HOME, LANG, TMPDIR, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
+    env: {
+      PATH,
+      HOME,
+      LANG,
+      TMPDIR,
+      NODE_ENV: 'production',
+      NEXT_TELEMETRY_DISABLED: '1',
+      NODE_COMPILE_CACHE,
+    },
     logFile: join(dataDir, 'logs/web.log'),
   })
 }
@@ -68,7 +78,13 @@ function startWeb(supervisor: Supervisor, dataDir: string, origin: string): void
 function startApi(supervisor: Supervisor, options: ServiceOptions, webOrigin: string): Promise<string> {
   // An empty variable means that it is not set, as in an .env file that lists all of them.
   const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''))
-  const env = { ...given, NODE_ENV: 'production', WEB_ORIGIN: webOrigin, TURNBACK_DATA: options.dataDir }
+  const env = {
+    ...given,
+    NODE_ENV: 'production',
+    NODE_COMPILE_CACHE,
+    WEB_ORIGIN: webOrigin,
+    TURNBACK_DATA: options.dataDir,
+  }
   return new Promise((ready) => {
     supervisor.start({
       name: 'API',
