@@ -108,9 +108,12 @@ test.runIf(process.getuid?.() === 0)('runs for an ordinary user too', async () =
 
 test('the account PostgreSQL runs under is not root, and only this machine reaches it with a password', async () => {
   const running = await startEmbeddedPostgres({ dataDir: makeFolder() })
-  const pid = await query(running.url, (sql) => sql`select pg_backend_pid() as pid`)
-  if (process.platform === 'linux')
-    expect(readFileSync(`/proc/${pid[0]?.pid}/status`, 'utf8')).not.toMatch(/^Uid:\s+0\s/m)
+  // The process ends with its connection, so it is looked at while that is open.
+  const status = await query(running.url, async (sql) => {
+    const [row] = await sql`select pg_backend_pid() as pid`
+    return process.platform === 'linux' ? readFileSync(`/proc/${row?.pid}/status`, 'utf8') : null
+  })
+  if (status !== null) expect(status).not.toMatch(/^Uid:\s+0\s/m)
   const open = running.url.replace(/:[^:@/]+@/, ':wrong@')
   await expect(query(open, (sql) => sql`select 1`)).rejects.toThrow('password authentication failed')
   expect(await query(running.url, (sql) => sql`show listen_addresses`)).toEqual([
