@@ -9,6 +9,7 @@ import type { Clock, Deps, MachineIdentity } from '#ports.ts'
 import { PackedBlobs } from '#store/blob-store.ts'
 import { SqliteCaptureLog } from '#store/capture-log.ts'
 import { Database } from '#store/database.ts'
+import { KnownTrees } from '#store/known-tree.ts'
 import { RowLeases } from '#store/leases.ts'
 import { SqliteLog } from '#store/log.ts'
 import { PackFolder } from '#store/pack-folder.ts'
@@ -42,14 +43,15 @@ export function openDeps(
     storeKey ??= readOrMakeKey(home.keys, 'store.key', () => randomBytes(STORE_KEY_BYTES))
     return storeKey
   })
-  const log = new SqliteLog(db)
+  const known = new KnownTrees(db)
+  const log = new SqliteLog(db, known)
   const leases = new RowLeases(db, () => log.listWorkspaces())
   let identity: MachineIdentity | null = null
   const captureDeps: CaptureDeps = {
     clock,
     config,
     log,
-    captureLog: new SqliteCaptureLog(db),
+    captureLog: new SqliteCaptureLog(db, known),
     blobs: packedBlobs,
     looker: createTreeLooker({ clock, config, home, blobs: packedBlobs }),
     secrets: createSecretFinder(),

@@ -22,7 +22,7 @@ import type {
 } from '#capture-ports.ts'
 import type { ToolEvent, TurnRow, Workspace } from '#ports.ts'
 import type { Database } from './database.ts'
-import { loadKnown, renameKnown, saveKnown, summariseKnown } from './known-tree.ts'
+import type { KnownTrees } from './known-tree.ts'
 import { toChange, toTurnRow } from './log-rows.ts'
 import { id, integer, text, textOrNull } from './rows.ts'
 
@@ -38,9 +38,11 @@ const IN_FLIGHT: Record<ToolEvent['type'], string> = {
 
 export class SqliteCaptureLog implements CaptureLog {
   readonly #db: Database
+  readonly #known: KnownTrees
 
-  constructor(db: Database) {
+  constructor(db: Database, known: KnownTrees) {
     this.#db = db
+    this.#known = known
   }
 
   insertWorkspace(workspace: Workspace, idKey: Uint8Array): void {
@@ -63,19 +65,19 @@ export class SqliteCaptureLog implements CaptureLog {
   }
 
   loadKnown(workspace: WorkspaceId): KnownTree {
-    return loadKnown(this.#db, workspace)
+    return this.#known.load(workspace)
   }
 
   saveKnown(workspace: WorkspaceId, folders: ReadonlyMap<RelPath, KnownFolder | null>): void {
-    saveKnown(this.#db, workspace, folders)
+    this.#known.save(workspace, folders)
   }
 
   summariseKnown(workspace: WorkspaceId) {
-    return summariseKnown(this.#db, workspace)
+    return this.#known.summarise(workspace)
   }
 
   renameKnown(workspace: WorkspaceId, names: ReadonlyMap<RelPath, ReadonlyMap<BlobId, BlobId>>): void {
-    renameKnown(this.#db, workspace, names)
+    this.#known.rename(workspace, names)
   }
 
   listSealedPaths(workspace: WorkspaceId): Set<RelPath> {

@@ -24,6 +24,7 @@ export class Database {
   readonly #statements = new Map<string, StatementSync>()
   #depth = 0
   #afterCommit: (() => void)[] = []
+  #afterRollback: (() => void)[] = []
 
   constructor(folder: string) {
     const file = join(folder, 'turnback.db')
@@ -70,11 +71,26 @@ export class Database {
     this.#afterCommit.push(work)
   }
 
+  /** Runs `work` if the transaction that is open now is not kept. */
+  afterRollback(work: () => void): void {
+    this.#afterRollback.push(work)
+  }
+
+  get isInTransaction(): boolean {
+    return this.#depth > 0
+  }
+
+  /** Another value than before says that another connection has written since; our own writes do not change it. */
+  get foreignVersion(): number {
+    return Number(this.get('PRAGMA data_version')?.data_version)
+  }
+
   transact<T>(work: () => T): T {
     if (this.#depth > 0) return work()
     translate(() => this.#db.exec('BEGIN IMMEDIATE'))
     this.#depth++
     this.#afterCommit = []
+    this.#afterRollback = []
     let result: T
     try {
       result = work()
@@ -82,6 +98,7 @@ export class Database {
     } catch (error) {
       // SQLite rolls back by itself on some errors; then there is nothing to roll back.
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
+      for (const step of this.#afterRollback) step()
       throw error
     } finally {
       this.#depth--

@@ -1,5 +1,6 @@
 import {
   type BlobId,
+  invariant,
   nameOf,
   parentOf,
   type RelPath,
@@ -11,7 +12,7 @@ import {
 } from '@turnback/core'
 import type { KnownEntry, KnownFolder, KnownTree } from '#capture-ports.ts'
 import type { Database } from './database.ts'
-import { text } from './rows.ts'
+import { integer, json, text } from './rows.ts'
 
 /**
  * The tree as the last scan left it, one row per directory: thousands of rows per scan would take longer than the
@@ -30,86 +31,123 @@ type Packed = readonly [
   extra?: Pick<KnownEntry, 'below' | 'watched'>,
 ]
 
-export function loadKnown(db: Database, workspace: WorkspaceId): KnownTree {
-  const tree = new Map<RelPath, KnownFolder>()
-  for (const row of db.all(
-    'SELECT folder, stamp, unlisted, entries FROM known_folders WHERE workspace = ?',
-    workspace,
-  )) {
-    const entries = new Map<string, KnownEntry>()
-    for (const packed of JSON.parse(text(row, 'entries')) as Packed[]) entries.set(packed[0], unpack(packed))
-    tree.set(text(row, 'folder'), { stamp: text(row, 'stamp'), unlisted: row.unlisted === 1, entries })
-  }
-  return tree
-}
+/**
+ * The known trees, kept in memory while nobody else writes to the store: reading one back from its rows takes
+ * longer than to look at what has changed.
+ */
+export class KnownTrees {
+  readonly #db: Database
+  readonly #trees = new Map<WorkspaceId, Map<RelPath, KnownFolder>>()
+  #foreignVersion = -1
 
-export function saveKnown(
-  db: Database,
-  workspace: WorkspaceId,
-  folders: ReadonlyMap<RelPath, KnownFolder | null>,
-): void {
-  for (const [folder, known] of folders) {
-    if (known === null) {
-      db.run('DELETE FROM known_folders WHERE workspace = ? AND folder = ?', workspace, folder)
-      continue
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  load(workspace: WorkspaceId): KnownTree {
+    return this.#load(workspace)
+  }
+
+  /** Inside a transaction. */
+  save(workspace: WorkspaceId, folders: ReadonlyMap<RelPath, KnownFolder | null>): void {
+    if (folders.size === 0) return
+    invariant(this.#db.isInTransaction, 'the known tree changes with the log')
+    const tree = this.#load(workspace)
+    this.#db.afterRollback(() => this.#trees.delete(workspace))
+    for (const [folder, known] of folders) {
+      if (known === null) {
+        tree.delete(folder)
+        this.#db.run('DELETE FROM known_folders WHERE workspace = ? AND folder = ?', workspace, folder)
+        continue
+      }
+      tree.set(folder, known)
+      const { files, skipped } = summarise(folder, known)
+      this.#db.run(
+        `INSERT OR REPLACE INTO known_folders(workspace, folder, stamp, unlisted, entries, files, skipped)
+          VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        workspace,
+        folder,
+        known.stamp,
+        known.unlisted ? 1 : 0,
+        JSON.stringify([...known.entries].map(([name, entry]) => pack(name, entry))),
+        files,
+        skipped.length === 0 ? null : JSON.stringify(skipped),
+      )
     }
-    const entries = JSON.stringify([...known.entries].map(([name, entry]) => pack(name, entry)))
-    db.run(
-      'INSERT OR REPLACE INTO known_folders(workspace, folder, stamp, unlisted, entries) VALUES (?, ?, ?, ?, ?)',
-      workspace,
-      folder,
-      known.stamp,
-      known.unlisted ? 1 : 0,
-      entries,
-    )
+  }
+
+  /** Files in the tree, and everything in it whose bytes were not captured. Does not depend on the tree's size much. */
+  summarise(workspace: WorkspaceId): { files: number; skipped: SkippedPath[] } {
+    const sum = 'SELECT COALESCE(SUM(files), 0) AS files FROM known_folders WHERE workspace = ?'
+    const some =
+      'SELECT skipped FROM known_folders WHERE workspace = ? AND skipped IS NOT NULL ORDER BY folder'
+    return {
+      files: integer(this.#db.get(sum, workspace) ?? {}, 'files'),
+      skipped: this.#db.all(some, workspace).flatMap((row) => json<SkippedPath[]>(row, 'skipped')),
+    }
+  }
+
+  /** Gives bytes other names, per path. Inside a transaction. */
+  rename(workspace: WorkspaceId, names: ReadonlyMap<RelPath, ReadonlyMap<BlobId, BlobId>>): void {
+    const known = this.#load(workspace)
+    const changed = new Map<RelPath, KnownFolder>()
+    for (const [path, blobs] of names) {
+      const folder = changed.get(parentOf(path)) ?? known.get(parentOf(path))
+      const entry = folder?.entries.get(nameOf(path))
+      if (folder === undefined || entry?.state.kind !== 'file') continue
+      const to = blobs.get(entry.state.blob)
+      if (to === undefined) continue
+      const entries = new Map(folder.entries).set(nameOf(path), {
+        ...entry,
+        state: { ...entry.state, blob: to },
+      })
+      changed.set(parentOf(path), { ...folder, entries })
+    }
+    this.save(workspace, changed)
+  }
+
+  #load(workspace: WorkspaceId): Map<RelPath, KnownFolder> {
+    const version = this.#db.foreignVersion
+    if (version !== this.#foreignVersion) this.#trees.clear()
+    this.#foreignVersion = version
+    const found = this.#trees.get(workspace)
+    if (found !== undefined) return found
+    const tree = this.#read(workspace)
+    this.#trees.set(workspace, tree)
+    return tree
+  }
+
+  #read(workspace: WorkspaceId): Map<RelPath, KnownFolder> {
+    const tree = new Map<RelPath, KnownFolder>()
+    const sql = 'SELECT folder, stamp, unlisted, entries FROM known_folders WHERE workspace = ?'
+    for (const row of this.#db.all(sql, workspace)) {
+      const entries = new Map<string, KnownEntry>()
+      for (const packed of json<Packed[]>(row, 'entries')) entries.set(packed[0], unpack(packed))
+      tree.set(text(row, 'folder'), { stamp: text(row, 'stamp'), unlisted: row.unlisted === 1, entries })
+    }
+    return tree
   }
 }
 
-/** Files in the tree, and everything in it whose bytes were not captured. */
-export function summariseKnown(
-  db: Database,
-  workspace: WorkspaceId,
+function summarise(
+  folder: RelPath,
+  { entries, unlisted }: KnownFolder,
 ): { files: number; skipped: SkippedPath[] } {
   const skipped: SkippedPath[] = []
   let files = 0
-  for (const [folder, { entries, unlisted }] of loadKnown(db, workspace)) {
-    if (unlisted && folder !== '') skipped.push({ path: folder, reason: 'unreadable' })
-    for (const [name, { state, below }] of entries) {
-      if (state.kind === 'file') files++
-      if (state.kind !== 'skipped') continue
-      const sizeBytes = below?.sizeBytes ?? state.sizeBytes
-      skipped.push({
-        path: folder === '' ? name : `${folder}/${name}`,
-        reason: state.reason,
-        ...(sizeBytes === undefined ? {} : { sizeBytes }),
-        ...(below === undefined ? {} : { count: below.count }),
-      })
-    }
+  if (unlisted && folder !== '') skipped.push({ path: folder, reason: 'unreadable' })
+  for (const [name, { state, below }] of entries) {
+    if (state.kind === 'file') files++
+    if (state.kind !== 'skipped') continue
+    const sizeBytes = below?.sizeBytes ?? state.sizeBytes
+    skipped.push({
+      path: folder === '' ? name : `${folder}/${name}`,
+      reason: state.reason,
+      ...(sizeBytes === undefined ? {} : { sizeBytes }),
+      ...(below === undefined ? {} : { count: below.count }),
+    })
   }
   return { files, skipped }
-}
-
-export function renameKnown(
-  db: Database,
-  workspace: WorkspaceId,
-  names: ReadonlyMap<RelPath, ReadonlyMap<BlobId, BlobId>>,
-): void {
-  const known = new Map(loadKnown(db, workspace))
-  const changed = new Map<RelPath, KnownFolder>()
-  for (const [path, blobs] of names) {
-    const folder = known.get(parentOf(path))
-    const entry = folder?.entries.get(nameOf(path))
-    if (folder === undefined || entry?.state.kind !== 'file') continue
-    const to = blobs.get(entry.state.blob)
-    if (to === undefined) continue
-    const entries = new Map(folder.entries).set(nameOf(path), {
-      ...entry,
-      state: { ...entry.state, blob: to },
-    })
-    known.set(parentOf(path), { ...folder, entries })
-    changed.set(parentOf(path), { ...folder, entries })
-  }
-  saveKnown(db, workspace, changed)
 }
 
 /** Absent entries are those that are not listed. */

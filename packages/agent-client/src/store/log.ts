@@ -26,7 +26,7 @@ import type {
   Workspace,
 } from '#ports.ts'
 import type { Database } from './database.ts'
-import { loadKnown, toTree } from './known-tree.ts'
+import { type KnownTrees, toTree } from './known-tree.ts'
 import {
   toChange,
   toOutboxItem,
@@ -46,9 +46,11 @@ const HEAD_KEY = 'head.'
 
 export class SqliteLog implements Log {
   protected readonly db: Database
+  readonly #known: KnownTrees
 
-  constructor(db: Database) {
+  constructor(db: Database, known: KnownTrees) {
     this.db = db
+    this.#known = known
   }
 
   transact<T>(work: () => T): T {
@@ -117,7 +119,7 @@ export class SqliteLog implements Log {
   }
 
   getKnownTree(workspace: WorkspaceId) {
-    return toTree(loadKnown(this.db, workspace))
+    return toTree(this.#known.load(workspace))
   }
 
   isSealedPath(workspace: WorkspaceId, path: RelPath): boolean {

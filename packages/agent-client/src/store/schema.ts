@@ -64,4 +64,22 @@ CREATE TABLE blobs(
 
 CREATE TABLE facts(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `,
+  // A turn's manifest says how many files there are and what was left out, without reading the whole known tree.
+  `
+ALTER TABLE known_folders ADD COLUMN files INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE known_folders ADD COLUMN skipped TEXT;
+UPDATE known_folders SET files = (SELECT COUNT(*) FROM json_each(entries) WHERE value ->> 1 = 'f');
+UPDATE known_folders SET skipped = (
+  SELECT json_group_array(json_patch(json_patch(
+      json_object('path', CASE folder WHEN '' THEN value ->> 0 ELSE folder || '/' || (value ->> 0) END, 'reason', value ->> 2),
+      CASE WHEN (value ->> 6) ->> '$.below' IS NOT NULL
+        THEN json_object('sizeBytes', (value ->> 6) ->> '$.below.sizeBytes', 'count', (value ->> 6) ->> '$.below.count')
+        ELSE '{}' END),
+      CASE WHEN (value ->> 6) ->> '$.below' IS NULL AND value ->> 4 >= 0 THEN json_object('sizeBytes', value ->> 4) ELSE '{}' END))
+    FROM json_each(entries) WHERE value ->> 1 = 's')
+  WHERE EXISTS (SELECT 1 FROM json_each(entries) WHERE value ->> 1 = 's');
+UPDATE known_folders SET skipped = json_insert(COALESCE(skipped, '[]'), '$[#]', json_object('path', folder, 'reason', 'unreadable'))
+  WHERE unlisted = 1 AND folder <> '';
+CREATE INDEX known_folders_skipped ON known_folders(workspace) WHERE skipped IS NOT NULL;
+`,
 ]

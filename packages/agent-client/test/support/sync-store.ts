@@ -18,6 +18,7 @@ import type { Workspace } from '#ports.ts'
 import { PackedBlobs } from '#store/blob-store.ts'
 import { SqliteCaptureLog } from '#store/capture-log.ts'
 import { Database } from '#store/database.ts'
+import { KnownTrees } from '#store/known-tree.ts'
 import { SqliteLog } from '#store/log.ts'
 import { PackFolder } from '#store/pack-folder.ts'
 
@@ -29,8 +30,9 @@ export function makeSyncStore(name = 'sync') {
   const root = join(folder, 'project')
   mkdirSync(root)
   const db = new Database(home.store)
-  const log = new SqliteLog(db)
-  const writing = new SqliteCaptureLog(db)
+  const known = new KnownTrees(db)
+  const log = new SqliteLog(db, known)
+  const writing = new SqliteCaptureLog(db, known)
   const packs = new PackFolder(home.store, db)
   const storeKey = randomBytes(32)
   const blobs = new PackedBlobs(db, packs, () => storeKey)
