@@ -1,4 +1,5 @@
 export { type BlobId, blobIdSchema, isSealed, type PlainBlobId, type SealedBlobId } from '#blob/blob-id.ts'
+export { applyDelta, encodeDelta } from '#blob/delta.ts'
 export {
   CODECS,
   type Codec,
@@ -6,6 +7,7 @@ export {
   PACK_MAGIC,
   type ParsedFrame,
   parseFrameHeader,
+  writeBlockHeader,
   writeFrameHeader,
 } from '#blob/pack.ts'
 export {

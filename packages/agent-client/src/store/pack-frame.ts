@@ -58,6 +58,7 @@ export function openFrame(
     }
     case 'age':
     case 'delta':
+    case 'pieces':
       throw new DomainError('BLOB_HASH_MISMATCH', { blob: id, why: `codec ${codec} is not known here` })
   }
 }

@@ -8,8 +8,8 @@ import { blobIdSchema } from './blob-id.ts'
  *     frame = u8 id length · id (ASCII) · u8 codec · u32 size · u32 stored length · stored bytes
  *
  * Numbers are big-endian. `size` is the length of what the id names; `stored length` that of the bytes that
- * follow. The same framing is used between machine and server and in the machine's own store, which knows two
- * more codecs (docs/format.md).
+ * follow. The same framing is used between machine and server and in the machine's own store, which knows
+ * more codecs and blocks (docs/format.md).
  */
 export const PACK_MAGIC = 'turnback-pack/1\n'
 
@@ -22,8 +22,10 @@ export const CODECS = {
   age: 2,
   /** AES-256-GCM under the machine's store key: nonce, ciphertext, tag. Never leaves the machine. */
   vault: 3,
-  /** Copy and insert instructions against another blob. Never leaves the machine. */
+  /** Copy and insert instructions against another blob; only inside a block. Never leaves the machine. */
   delta: 4,
+  /** Of a big blob, zstd frames of 1 MiB each, with u32 length before each. Never leaves the machine. */
+  pieces: 5,
 } as const
 export type Codec = keyof typeof CODECS
 
@@ -33,7 +35,11 @@ const CODEC_NAMES: ReadonlyMap<number, Codec> = new Map([
   [CODECS.age, 'age'],
   [CODECS.vault, 'vault'],
   [CODECS.delta, 'delta'],
+  [CODECS.pieces, 'pieces'],
 ])
+
+/** In place of a codec, says that a frame is a block: it has no id, and many blobs. */
+const BLOCK = 6
 
 export interface FrameHeader {
   readonly id: BlobId
@@ -52,6 +58,19 @@ export function writeFrameHeader(frame: FrameHeader): Uint8Array {
   out[at] = CODECS[frame.codec]
   view.setUint32(at + 1, frame.sizeBytes)
   view.setUint32(at + 5, frame.storedBytes)
+  return out
+}
+
+/**
+ * The header of a block: small blobs one after the other, as they are or as deltas, in one zstd frame. Only the
+ * machine's index knows which blob lies where in it, so no reader of packs that come from elsewhere takes one.
+ */
+export function writeBlockHeader(sizeBytes: number, storedBytes: number): Uint8Array {
+  const out = new Uint8Array(10)
+  const view = new DataView(out.buffer)
+  out[1] = BLOCK
+  view.setUint32(2, sizeBytes)
+  view.setUint32(6, storedBytes)
   return out
 }
 

@@ -38,6 +38,7 @@ async function decode(frame: FrameHeader, stored: Uint8Array): Promise<Uint8Arra
     case 'age':
     case 'vault':
     case 'delta':
+    case 'pieces':
       throw new DomainError('PACK_INVALID', { why: 'codec', blob: frame.id })
   }
 }
