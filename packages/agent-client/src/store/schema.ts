@@ -82,4 +82,16 @@ UPDATE known_folders SET skipped = json_insert(COALESCE(skipped, '[]'), '$[#]', 
   WHERE unlisted = 1 AND folder <> '';
 CREATE INDEX known_folders_skipped ON known_folders(workspace) WHERE skipped IS NOT NULL;
 `,
+  // Small blobs lie together in blocks, changed ones as deltas against `base`; a first capture that is cut off goes on.
+  `
+ALTER TABLE blobs ADD COLUMN inner INTEGER;
+ALTER TABLE blobs ADD COLUMN base TEXT;
+ALTER TABLE blobs ADD COLUMN depth INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE blocks(
+  pack INTEGER NOT NULL, at INTEGER NOT NULL, size INTEGER NOT NULL, stored INTEGER NOT NULL,
+  PRIMARY KEY(pack, at)) STRICT, WITHOUT ROWID;
+CREATE TABLE first_reads(
+  workspace TEXT NOT NULL, folder TEXT NOT NULL, entries TEXT NOT NULL,
+  PRIMARY KEY(workspace, folder)) STRICT, WITHOUT ROWID;
+`,
 ]
