@@ -94,4 +94,23 @@ CREATE TABLE first_reads(
   workspace TEXT NOT NULL, folder TEXT NOT NULL, entries TEXT NOT NULL,
   PRIMARY KEY(workspace, folder)) STRICT, WITHOUT ROWID;
 `,
+  // Retention: when a blob was listed, and since when nobody names it; what is left of turns that were removed.
+  `
+ALTER TABLE blobs ADD COLUMN listed_ms INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE blobs ADD COLUMN condemned_ms INTEGER;
+ALTER TABLE blobs ADD COLUMN crc INTEGER;
+ALTER TABLE blocks ADD COLUMN crc INTEGER;
+CREATE INDEX blobs_by_pack ON blobs(pack, at);
+CREATE INDEX blobs_by_base ON blobs(base) WHERE base IS NOT NULL;
+CREATE INDEX blobs_condemned ON blobs(condemned_ms) WHERE condemned_ms IS NOT NULL;
+CREATE TABLE gaps(
+  workspace TEXT PRIMARY KEY, scan INTEGER NOT NULL, seq INTEGER NOT NULL, sha256 TEXT, made_at TEXT NOT NULL) STRICT;
+CREATE TABLE removed_turns(
+  turn TEXT PRIMARY KEY, workspace TEXT NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL, session TEXT,
+  begin_scan INTEGER NOT NULL, is_undone INTEGER NOT NULL, head_after TEXT, branch TEXT) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX removed_turns_by_number ON removed_turns(workspace, number);
+CREATE TABLE listings(
+  turn TEXT PRIMARY KEY, workspace TEXT NOT NULL, scan INTEGER NOT NULL, undone_by TEXT, undone_number INTEGER,
+  undone TEXT, zstd BLOB NOT NULL) STRICT;
+`,
 ]
