@@ -7,21 +7,18 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readSync,
   renameSync,
   rmSync,
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { DomainError, limits, PACK_MAGIC } from '@turnback/core'
+import { limits, PACK_MAGIC } from '@turnback/core'
 import type { Database } from './database.ts'
 import type { Frame } from './pack-frame.ts'
+import { PackReader } from './pack-reader.ts'
 import { orStoreFull, PackWriter, type Placed, writeAll } from './pack-writer.ts'
 import { isAlive, nameThisProcess, type ProcessName } from './process.ts'
 import { integer, text } from './rows.ts'
-
-/** Opened packs that are kept open for reading. */
-const OPEN_PACKS = 64
 
 /**
  * `packs/` holds packs that the index lists, `tmp/` those that are being written. A big batch gets a pack of its
@@ -33,12 +30,13 @@ export class PackFolder {
   readonly packs: string
   readonly tmp: string
   readonly #db: Database
-  readonly #open = new Map<number, number>()
+  readonly reader: PackReader
 
   constructor(store: string, db: Database) {
     this.packs = join(store, 'packs')
     this.tmp = join(store, 'tmp')
     this.#db = db
+    this.reader = new PackReader(this.packs, this.tmp, db)
     for (const folder of [this.packs, this.tmp]) mkdirSync(folder, { recursive: true, mode: 0o700 })
     this.#clean()
   }
@@ -101,13 +99,7 @@ export class PackFolder {
 
   /** Reads stored bytes. @throws BLOB_NOT_FOUND when the pack is gone or shorter than the index says */
   readAt(pack: number, at: number, into: Uint8Array): void {
-    const fd = this.#openPack(pack)
-    let read = 0
-    while (read < into.length) {
-      const count = readSync(fd, into, read, into.length - read, at + read)
-      if (count === 0) throw new DomainError('BLOB_NOT_FOUND', { pack })
-      read += count
-    }
+    this.reader.readAt(pack, at, into)
   }
 
   bytesOnDisk(): number {
@@ -120,21 +112,7 @@ export class PackFolder {
   }
 
   close(): void {
-    for (const fd of this.#open.values()) closeSync(fd)
-    this.#open.clear()
-  }
-
-  #openPack(pack: number): number {
-    const known = this.#open.get(pack)
-    if (known !== undefined) return known
-    const row = this.#db.get('SELECT name FROM packs WHERE id = ?', pack)
-    if (row === undefined) throw new DomainError('BLOB_NOT_FOUND', { pack })
-    const name = text(row, 'name')
-    const fd = openFirst([join(this.packs, name), join(this.tmp, name), join(this.packs, name)])
-    if (fd === null) throw new DomainError('BLOB_NOT_FOUND', { pack: name })
-    if (this.#open.size >= OPEN_PACKS) this.close()
-    this.#open.set(pack, fd)
-    return fd
+    this.reader.close()
   }
 
   /** Removes what killed processes left in `tmp/`, and moves to its place what they had listed already. */
@@ -170,18 +148,6 @@ function readOwner(name: string): ProcessName | null {
   const [, pid, started, boot] = /^(\d+)_(\d*)_([0-9a-f-]*)_[0-9a-f]+\.pack$/.exec(name) ?? []
   if (pid === undefined || started === undefined || boot === undefined) return null
   return { pid: Number(pid), started, boot }
-}
-
-/** The pack may move from `tmp/` to its place between two looks, so the first place is tried again. */
-function openFirst(files: readonly string[]): number | null {
-  for (const file of files) {
-    try {
-      return openSync(file, 'r')
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
-    }
-  }
-  return null
 }
 
 function syncFolder(folder: string): void {
