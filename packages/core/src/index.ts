@@ -82,6 +82,7 @@ export {
 } from '#manifest/envelope.ts'
 export {
   type ChangeRef,
+  type Coverage,
   changeRefSchema,
   type EndReason,
   type Entry,
@@ -89,6 +90,8 @@ export {
   entrySchema,
   type GitFacts,
   gitFactsSchema,
+  type Loss,
+  type LossReason,
   MANIFEST_FORMAT,
   type RestoreDetail,
   type RestoreStatus,
@@ -170,3 +173,15 @@ export {
   symlinkStateSchema,
 } from '#tree/state.ts'
 export { hidesChildren, stateIn, type Tree } from '#tree/tree.ts'
+export {
+  type AgentSight,
+  type Closing,
+  type Decision,
+  decideTurn,
+  isAbandoned,
+  isBusy,
+  type OpenTurn,
+  type OwnEnd,
+  type SessionState,
+  type TurnEvent,
+} from '#turn/life.ts'

@@ -19,6 +19,8 @@ export const limits = {
   /** A signed head: a few hundred bytes are enough. */
   headEnvelopeBytes: 4096,
   entriesPerTurn: 500_000,
+  /** Paths that a turn names of what it can not give back, per reason; the rest is counted. */
+  lossPaths: 20,
   blobIdsPerQuestion: 10_000,
   pageItems: 200,
   pageItemsDefault: 50,
@@ -39,5 +41,15 @@ export const limits = {
   enrollmentTries: 5,
   /** A restore waits this long for a busy agent to be quiet. */
   busyWaitSeconds: 10,
+  /** An agent that an event told of this short a time ago is at work. */
+  busyEventSeconds: 10,
+  /** An agent waits this long for the look before its turn, and no longer. */
+  hookWaitSeconds: 10,
+  /** An open turn without any news for this long is given up, when nothing says that its agent is still there. */
+  turnIdleSeconds: 1800,
+  /** The same when its process lives, or a tool began and did not end; with both it is never given up. */
+  turnIdleAtWorkSeconds: 7200,
+  /** A command that never reported its end may have written for this long after it began. */
+  commandInFlightSeconds: 600,
   signatureSkewSeconds: 300,
 } as const

@@ -96,6 +96,36 @@ export const gitFactsSchema = z.strictObject({
 /** What git said of the tree when the turn began and ended, the branch being the end's; all null in a folder without git. */
 export type GitFacts = z.infer<typeof gitFactsSchema>
 
+/** Why something around a turn can not be given back: it was not captured, or it was changed before anybody looked. */
+export const lossReasonSchema = z.enum([...skipReasonSchema.options, 'changed-before-start'])
+export type LossReason = z.infer<typeof lossReasonSchema>
+
+export const lossSchema = z.strictObject({
+  reason: lossReasonSchema,
+  count: z.int().min(1),
+  /** The first of them, by name. */
+  paths: z.array(seenPathSchema).max(limits.lossPaths),
+})
+export type Loss = z.infer<typeof lossSchema>
+
+const countSchema = z.int().min(0)
+
+export const coverageSchema = z.strictObject({
+  /** False when something kept a scan from seeing everything; `reason` says what. */
+  complete: z.boolean(),
+  reason: z.string().max(500).nullable(),
+  /** Files that the tree held. */
+  files: countSchema,
+  /** Entries by who wrote them. This and the rest are missing in manifests of older clients. */
+  changes: z.record(sourceSchema, countSchema).optional(),
+  /** Paths that are there and were not captured, by reason. */
+  skipped: z.partialRecord(skipReasonSchema, countSchema).optional(),
+  /** What a restore of this turn can not give back, by reason. */
+  notRestorable: z.array(lossSchema).optional(),
+})
+/** How much of a turn was seen. */
+export type Coverage = z.infer<typeof coverageSchema>
+
 export const turnManifestSchema = z.strictObject({
   format: z.literal(MANIFEST_FORMAT),
   turn: turnIdSchema,
@@ -126,11 +156,7 @@ export const turnManifestSchema = z.strictObject({
   prompt: z.string().max(limits.promptCharacters).nullable(),
   lastMessage: z.string().max(limits.promptCharacters).nullable(),
   git: gitFactsSchema,
-  coverage: z.strictObject({
-    complete: z.boolean(),
-    reason: z.string().max(500).nullable(),
-    files: z.int().min(0),
-  }),
+  coverage: coverageSchema,
   overlaps: z.array(turnIdSchema),
   restore: restoreDetailSchema.optional(),
   entries: z.array(entrySchema).max(limits.entriesPerTurn),
