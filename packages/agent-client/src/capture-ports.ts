@@ -60,8 +60,49 @@ export interface Observation {
   readonly incomplete: string | null
 }
 
+/**
+ * Names in one folder that may not be as they are known. `changed`: the bytes, mode or link text of this name at most;
+ * `replaced`: it, and if it is a folder, everything below. `all` is every name of the folder, each as `changed`.
+ */
+export type ChangedNames = ReadonlyMap<string, 'changed' | 'replaced'> | 'all'
+
+/** By folder. What is not named here is as it is known. */
+export type ChangedPaths = ReadonlyMap<RelPath, ChangedNames>
+
+/** Hears of changes in the folders of one tree. */
+export interface Watching {
+  /**
+   * Called before the names of a folder are read, so that no later change is missed.
+   * @param isNew the folder may be another one than was watched under this path before
+   */
+  cover(folder: RelPath, disk: string | Buffer, device: bigint, isNew: boolean): void
+}
+
+/** What a watcher has heard since the last look that was kept. */
+export interface HeardChanges extends Watching {
+  /** Null when not everything was heard: then the whole tree is to be looked at. */
+  readonly paths: ChangedPaths | null
+  /**
+   * The look that stands on this was kept: what it saw need not be told again. Without this call the next look is one
+   * at the whole tree.
+   */
+  settle(observation: Observation): void
+}
+
+/** Watches over trees as long as the process lives. */
+export interface TreeWatches {
+  /** Everything that was changed before this call, or null where this tree can not be watched. */
+  hear(workspace: Workspace): Promise<HeardChanges | null>
+  /** For a look at parts of the tree that takes nothing of what was heard; null as above. */
+  watching(workspace: Workspace): Watching | null
+  close(): void
+}
+
 export interface LookOptions {
   readonly isFirst: boolean
+  /** What is to be looked at; null for the whole tree. */
+  readonly changed: ChangedPaths | null
+  readonly watching: Watching | null
   readonly countExcluded: boolean
   /** When the agent waits no longer: what is not read by then is skipped as `budget`. */
   readonly deadlineMs: number | null
@@ -137,6 +178,8 @@ export interface NewChange {
 
 /** The writing side of the log. Everything here is called inside {@link Log.transact}. */
 export interface CaptureLog {
+  /** Runs `work` once the transaction that is open now is kept. */
+  afterCommit(work: () => void): void
   insertWorkspace(workspace: Workspace, idKey: Uint8Array): void
   setProject(workspace: WorkspaceId, project: string): void
   loadKnown(workspace: WorkspaceId): KnownTree
@@ -145,7 +188,7 @@ export interface CaptureLog {
   summariseKnown(workspace: WorkspaceId): { readonly files: number; readonly skipped: readonly SkippedPath[] }
   /** Gives bytes of the known tree another name, per path: plain ones that turned out to be secret. */
   renameKnown(workspace: WorkspaceId, names: ReadonlyMap<RelPath, ReadonlyMap<BlobId, BlobId>>): void
-  listSealedPaths(workspace: WorkspaceId): Set<RelPath>
+  listSealedPaths(workspace: WorkspaceId): ReadonlySet<RelPath>
   addSealedPaths(workspace: WorkspaceId, paths: readonly RelPath[]): void
 
   /** The number that the next scan will have; taken only by {@link takeScan}. */
@@ -196,6 +239,8 @@ export interface CaptureDeps {
   readonly captureLog: CaptureLog
   readonly blobs: Deps['blobs']
   readonly looker: TreeLooker
+  /** Null in a process that ends after its command. */
+  readonly watches: TreeWatches | null
   readonly secrets: SecretFinder
   identity: Deps['identity']
   random: Deps['random']

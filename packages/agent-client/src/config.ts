@@ -45,6 +45,7 @@ export function makeFolders(home: Home): void {
 const DEFAULTS: Config = {
   maxFileBytes: limits.fileBytes,
   diskBudgetBytes: 10 * 1024 ** 3,
+  watch: 'auto',
   include: [],
 }
 
@@ -79,5 +80,7 @@ function readConfig(parsed: unknown, file: string): Config {
   if (!Array.isArray(include) || !include.every((path): path is string => typeof path === 'string')) {
     throw bad('include')
   }
-  return { maxFileBytes: bytes('maxFileBytes'), diskBudgetBytes: bytes('diskBudgetBytes'), include }
+  const watch: unknown = Reflect.get(parsed, 'watch') ?? DEFAULTS.watch
+  if (watch !== 'auto' && watch !== 'off') throw bad('watch')
+  return { maxFileBytes: bytes('maxFileBytes'), diskBudgetBytes: bytes('diskBudgetBytes'), watch, include }
 }

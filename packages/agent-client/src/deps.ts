@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { createCapture } from '#capture/capture.ts'
 import type { CaptureDeps } from '#capture-ports.ts'
 import { findHome, loadConfig, makeFolders } from '#config.ts'
@@ -15,6 +16,7 @@ import { SqliteLog } from '#store/log.ts'
 import { PackFolder } from '#store/pack-folder.ts'
 import { readGitState } from '#worktree/git-state.ts'
 import { createTreeLooker } from '#worktree/look-at-tree.ts'
+import { watchTrees } from '#worktree/tree-watch.ts'
 import { createTreeWriter } from '#worktree/tree-writer.ts'
 import { createWorkTree } from '#worktree/work-tree.ts'
 
@@ -28,10 +30,16 @@ export interface ClientDeps extends Deps, CaptureDeps {
 
 const systemClock: Clock = { nowMs: () => Date.now() }
 
+export interface OpenOptions {
+  readonly clock?: Clock
+  /** The process stays, so that it can hear of changes and need not look for them. */
+  readonly isResident?: boolean
+}
+
 /** Opens the store and wires the client. @throws STORE_NEWER, STORE_CORRUPT, STORE_FULL */
 export function openDeps(
   env: Readonly<Record<string, string | undefined>>,
-  clock: Clock = systemClock,
+  { clock = systemClock, isResident = false }: OpenOptions = {},
 ): ClientDeps {
   const home = findHome(env)
   makeFolders(home)
@@ -54,6 +62,7 @@ export function openDeps(
     captureLog: new SqliteCaptureLog(db, known),
     blobs: packedBlobs,
     looker: createTreeLooker({ clock, config, home, blobs: packedBlobs }),
+    watches: isResident && config.watch !== 'off' ? watchTrees(join(home.store, 'watch')) : null,
     secrets: createSecretFinder(),
     identity() {
       identity ??= openIdentity(home.keys, clock.nowMs())
@@ -74,6 +83,7 @@ export function openDeps(
     packedBlobs,
     packs,
     close() {
+      captureDeps.watches?.close()
       packs.close()
       db.close()
     },

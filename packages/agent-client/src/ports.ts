@@ -202,6 +202,8 @@ export interface Leases {
     work: (lease: Lease) => Promise<T>,
     waitSeconds?: number,
   ): Promise<T>
+  /** True while others of this process wait for it: whoever is in no hurry lets them go first. */
+  isWanted(workspace: Workspace): boolean
   /** What holds it now and lives, or null. */
   findHolder(workspace: Workspace): { readonly pid: number; readonly purpose: Lease['purpose'] } | null
 }
@@ -372,6 +374,8 @@ export interface Config {
   readonly maxFileBytes: number
   /** Shown as the budget in `status`; retention works towards it. */
   readonly diskBudgetBytes: number
+  /** `off`: the resident client looks at the whole tree each time instead of hearing of changes. */
+  readonly watch: 'auto' | 'off'
   /** Paths below a workspace's root that are captured whatever the rules say of them. */
   readonly include: readonly RelPath[]
 }

@@ -9,7 +9,6 @@ export interface Closing {
   readonly lastMessage: string | null
   readonly endScan: number
   readonly incomplete: string | null
-  readonly skipped: number
   readonly headAfter: string | null
   readonly branch: string | null
 }
@@ -21,6 +20,7 @@ export function closeTurn(deps: CaptureDeps, turn: TurnId, closing: Closing): Tu
     turn,
     endedAt: new Date(deps.clock.nowMs()).toISOString(),
     ...closing,
+    skipped: deps.captureLog.summariseKnown(open.workspace).skipped.length,
     ...countEntries(toEntries(deps.captureLog.listChangesOf(open))),
   })
   return getTurn(deps, turn)
@@ -38,7 +38,6 @@ export function closingByUs(
     lastMessage: null,
     endScan: seen.scan,
     incomplete: seen.observation.incomplete,
-    skipped: seen.observation.skipped.length,
     headAfter: seen.git.head,
     branch: seen.git.branch,
   }

@@ -1,5 +1,5 @@
-import type { TurnId } from '@turnback/core'
-import type { CaptureDeps, Observation } from '#capture-ports.ts'
+import { nameOf, parentOf, type RelPath, type SkipReason, type TurnId } from '@turnback/core'
+import type { CaptureDeps, ChangedPaths, KnownTree, Observation } from '#capture-ports.ts'
 import type { GitState, Lease, Workspace } from '#ports.ts'
 import { nestedRoots, type RecordedScan, recordScan } from './record-scan.ts'
 
@@ -16,27 +16,72 @@ export interface Looked {
   record(): RecordedScan
 }
 
-/** Looks at the whole tree. Bytes are stored but nothing is in the log until {@link Looked.record}. */
+/** Why a path may be told another way next time, though nobody touched it. */
+const TO_RETRY: ReadonlySet<SkipReason> = new Set(['unreadable', 'budget', 'changed-while-reading'])
+
+/**
+ * Looks at the tree: at what a watcher heard of since the last look, or at all of it where none is sure. Bytes are
+ * stored but nothing is in the log until {@link Looked.record}.
+ */
 export async function lookAtTree(
   deps: CaptureDeps,
   _lease: Lease,
   workspace: Workspace,
   options: LookAndRecord,
 ): Promise<Looked> {
+  const heard = (await deps.watches?.hear(workspace)) ?? null
   const known = deps.captureLog.loadKnown(workspace.id)
   const sealed = deps.captureLog.listSealedPaths(workspace.id)
   const expectedScan = deps.captureLog.peekScan(workspace.id)
   const git = deps.git(workspace.root)
+  const isFirst = known.size === 0
+  const nested = nestedRoots(deps, workspace)
+  const changed = isFirst || heard === null ? null : withUnheard(deps, workspace, known, nested, heard.paths)
   const observation = await deps.looker.look(workspace, known, {
-    isFirst: known.size === 0,
-    countExcluded: options.countExcluded,
+    isFirst,
+    changed,
+    watching: heard,
+    // Counting is slow, and nobody waits for the whole look that follows a quick one.
+    countExcluded: options.countExcluded && changed === null,
     deadlineMs: options.deadlineMs,
-    nested: nestedRoots(deps, workspace),
+    nested,
     isSealed: (path) => sealed.has(path),
   })
   return {
     observation,
     git,
-    record: () => recordScan(deps, workspace, observation, { expectedScan, late: options.late, git }),
+    record() {
+      const recorded = recordScan(deps, workspace, observation, { expectedScan, late: options.late, git })
+      if (heard !== null) deps.captureLog.afterCommit(() => heard.settle(observation))
+      return recorded
+    },
   }
+}
+
+/**
+ * What nobody tells of: when a path that could not be looked at before can be, and where workspaces were registered, or
+ * given up, below this one.
+ */
+function withUnheard(
+  deps: CaptureDeps,
+  workspace: Workspace,
+  known: KnownTree,
+  nested: ReadonlySet<string>,
+  heard: ChangedPaths | null,
+): ChangedPaths | null {
+  if (heard === null || known.get('')?.unlisted === true) return null
+  const all = new Map(heard)
+  const lookAgain = (path: RelPath) => {
+    const names = all.get(parentOf(path))
+    const before = names === undefined || names === 'all' ? [] : names
+    all.set(parentOf(path), new Map([...before, [nameOf(path), 'replaced']]))
+  }
+  const leftOut = new Set<string>()
+  for (const { path, reason } of deps.captureLog.summariseKnown(workspace.id).skipped) {
+    if (reason === 'nested-workspace') leftOut.add(`${workspace.root}/${path}`)
+    if (TO_RETRY.has(reason)) lookAgain(path)
+  }
+  for (const root of new Set([...nested, ...leftOut]))
+    if (!nested.has(root) || !leftOut.has(root)) lookAgain(root.slice(workspace.root.length + 1))
+  return all
 }

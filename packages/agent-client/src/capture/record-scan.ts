@@ -110,7 +110,7 @@ function closeOutsideTurn(
     endScan: scan,
     ...countEntries(toEntries(deps.captureLog.listChangesOf(row))),
     incomplete: observation.incomplete,
-    skipped: observation.skipped.length,
+    skipped: deps.captureLog.summariseKnown(row.workspace).skipped.length,
   })
 }
 

@@ -154,7 +154,6 @@ export async function endTurn(
       lastMessage,
       endScan: scan,
       incomplete: observation.incomplete,
-      skipped: observation.skipped.length,
       headAfter: git.head,
       branch: git.branch,
     })
@@ -305,7 +304,6 @@ export async function makeCheckpoint(
       lastMessage: null,
       endScan: scan,
       incomplete: observation.incomplete,
-      skipped: observation.skipped.length,
       headAfter: git.head,
       branch: git.branch,
     })

@@ -45,6 +45,10 @@ export class SqliteCaptureLog implements CaptureLog {
     this.#known = known
   }
 
+  afterCommit(work: () => void): void {
+    this.#db.afterCommit(work)
+  }
+
   insertWorkspace(workspace: Workspace, idKey: Uint8Array): void {
     const { id: name, root, device, inode, project, createdAt } = workspace
     this.#db.run(

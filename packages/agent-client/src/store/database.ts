@@ -107,6 +107,17 @@ export class Database {
     return result
   }
 
+  /** A transaction that need not outlive a loss of power: nobody waits for the disk. Not inside another one. */
+  transactLoosely<T>(work: () => T): T {
+    if (this.#depth > 0) return this.transact(work)
+    this.#db.exec('PRAGMA synchronous = NORMAL')
+    try {
+      return this.transact(work)
+    } finally {
+      this.#db.exec('PRAGMA synchronous = FULL')
+    }
+  }
+
   get isOpen(): boolean {
     return this.#db.isOpen
   }

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { DomainError, invariant, limits, type WorkspaceId } from '@turnback/core'
 import type { Lease, Leases, Workspace } from '#ports.ts'
 import type { Database } from './database.ts'
@@ -18,6 +17,8 @@ export class RowLeases implements Leases {
   readonly #db: Database
   readonly #listWorkspaces: () => Workspace[]
   readonly #mine = new Map<WorkspaceId, Lease['purpose']>()
+  /** Those of this process that wait for a workspace, to be told when it is free. */
+  readonly #waiting = new Map<WorkspaceId, Set<() => void>>()
 
   constructor(db: Database, listWorkspaces: () => Workspace[]) {
     this.#db = db
@@ -40,20 +41,36 @@ export class RowLeases implements Leases {
           pid: other.pid,
         })
       }
-      await wait(LOOK_AGAIN_MS)
+      await this.#waitFor(owner)
     }
     try {
       return await work({ workspace: workspace.id, purpose })
     } finally {
       this.#mine.delete(owner)
       this.#release(owner)
+      for (const wake of this.#waiting.get(owner) ?? []) wake()
     }
+  }
+
+  isWanted(workspace: Workspace): boolean {
+    return (this.#waiting.get(this.#outermost(workspace))?.size ?? 0) > 0
+  }
+
+  /** Until somebody of this process is done with it, or it is time to look what others do. */
+  async #waitFor(owner: WorkspaceId): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const waiting = this.#waiting.get(owner) ?? new Set()
+    this.#waiting.set(owner, waiting.add(resolve))
+    const timer = setTimeout(resolve, LOOK_AGAIN_MS)
+    await promise
+    clearTimeout(timer)
+    waiting.delete(resolve)
   }
 
   /** On a full disk even this fails; what went wrong before is then the news, and the row is removed later. */
   #release(owner: WorkspaceId): void {
     try {
-      this.#db.transact(() =>
+      this.#db.transactLoosely(() =>
         this.#db.run('DELETE FROM leases WHERE workspace = ? AND pid = ?', owner, process.pid),
       )
     } catch (error) {
@@ -72,7 +89,8 @@ export class RowLeases implements Leases {
 
   /** @returns null when it is ours now, else who has it */
   #take(owner: WorkspaceId, purpose: Lease['purpose']): Holder | null {
-    return this.#db.transact(() => {
+    // A reboot ends every holder, so a row need not outlive one.
+    return this.#db.transactLoosely(() => {
       const row = this.#db.get('SELECT * FROM leases WHERE workspace = ?', owner)
       if (row !== undefined && this.#counts(owner, row)) return toHolder(row)
       const { pid, started, boot } = nameThisProcess()

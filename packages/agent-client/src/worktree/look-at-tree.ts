@@ -23,6 +23,7 @@ import { joinPath } from './disk-name.ts'
 import { IgnoreRules } from './ignore-rules.ts'
 import { type LookerParts, Reader } from './reader.ts'
 import { Scan, type SeenFolder } from './scan.ts'
+import { knownBelow } from './where-to-look.ts'
 
 const NS_PER_MS = 1_000_000n
 
@@ -88,8 +89,10 @@ function observe(
     folders.set(folder, seen)
     compareFolder(folder, before, seen, scan, differences)
   }
-  for (const [folder, before] of known) {
-    if (!scan.seen.has(folder)) forgetFolder(folder, before, scan, folders, differences)
+  for (const folder of scan.whole.has('') ? known.keys() : listBelow(known, scan.whole)) {
+    const before = known.get(folder)
+    if (before !== undefined && !scan.seen.has(folder))
+      forgetFolder(folder, before, scan, folders, differences)
   }
   return {
     differences: options.isFirst
@@ -104,6 +107,10 @@ function observe(
     hashed: reader.hashed,
     incomplete: describe(scan, reader, rules),
   }
+}
+
+function* listBelow(known: KnownTree, folders: ReadonlySet<RelPath>): Generator<RelPath> {
+  for (const folder of folders) yield* knownBelow(known, folder)
 }
 
 function isSameFolder(known: KnownFolder, seen: SeenFolder): boolean {

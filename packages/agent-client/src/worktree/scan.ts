@@ -3,13 +3,14 @@ import {
   ABSENT,
   equalStates,
   isGitDisguise,
+  parentOf,
   type RelPath,
   type SkippedPath,
   type SkipReason,
   type State,
   writeName,
 } from '@turnback/core'
-import type { KnownEntry, KnownFolder, KnownTree, LookOptions } from '#capture-ports.ts'
+import type { ChangedNames, KnownEntry, KnownFolder, KnownTree, LookOptions } from '#capture-ports.ts'
 import type { Config, Workspace } from '#ports.ts'
 import { type DiskPath, joinName, joinPath, listNames } from './disk-name.ts'
 import {
@@ -25,6 +26,7 @@ import { modeOf } from './look.ts'
 import { isSecretName } from './secret-names.ts'
 import { isRacy, stampOf } from './stamp.ts'
 import { parseTempName } from './temp-name.ts'
+import { howChanged, placesToLook } from './where-to-look.ts'
 
 /** Time that one scan may spend on counting what it leaves out; looking at the tree itself is not part of it. */
 const COUNT_MS = 2000
@@ -46,9 +48,14 @@ export interface SeenFolder {
   readonly changedNs: bigint
 }
 
-/** One walk over a tree. Looks at every path, reads no file: what is to be read is in `tasks`. */
+/**
+ * One walk over a tree, or over what of it is said to have changed. Looks at every path that counts, reads no file: what
+ * is to be read is in `tasks`.
+ */
 export class Scan {
   readonly seen = new Map<RelPath, SeenFolder>()
+  /** Folders below which everything was looked at: what is known there and was not seen is gone. */
+  readonly whole = new Set<RelPath>()
   readonly tasks: ReadTask[] = []
   readonly skipped: SkippedPath[] = []
   /** Directories that are not looked into, with the reason: nothing is known of what lies below. */
@@ -86,12 +93,28 @@ export class Scan {
   }
 
   run(): void {
-    const root = lstatSync(this.#workspace.root, { bigint: true })
-    this.#walk('', this.#workspace.root, root, ABSENT, null)
+    const { root } = this.#workspace
+    const { changed } = this.#options
+    if (changed === null) {
+      this.whole.add('')
+      this.#walk('', root, lstatSync(root, { bigint: true }), { missing: ABSENT, budget: null, names: null })
+      return
+    }
+    for (const place of placesToLook(root, this.#known, changed, (at) => this.#lstat(at))) {
+      const { folder, disk, stat, names } = place
+      if (!this.#isSeenWhole(folder)) this.#walk(folder, disk, stat, { missing: ABSENT, budget: null, names })
+    }
   }
 
-  /** @param budget what the nearest watched directory around may still hold, or null */
-  #walk(folder: RelPath, disk: DiskPath, stat: BigIntStats, missing: State, budget: Budget | null): void {
+  #isSeenWhole(folder: RelPath): boolean {
+    for (let at = folder; ; at = parentOf(at)) {
+      if (this.whole.has(at)) return true
+      if (at === '') return false
+    }
+  }
+
+  #walk(folder: RelPath, disk: DiskPath, stat: BigIntStats, { missing, budget, names: only }: Walk): void {
+    this.#options.watching?.cover(folder, disk, stat.dev, only === null)
     const known = this.#known.get(folder)
     const stamp = this.#keepStamp(stat)
     const names = this.#listFolder(folder, disk, known, stampOf(stat))
@@ -110,15 +133,36 @@ export class Scan {
     this.seen.set(folder, { stamp, unlisted: false, entries, missing: was, changedNs: stat.ctimeNs })
     for (const name of names) {
       if (budget?.isSpent === true) return
+      const before = known?.entries.get(name) ?? null
+      const how = only === null || before === null ? 'replaced' : howChanged(only, name)
+      if (before !== null && how === undefined) {
+        entries.set(name, before)
+        continue
+      }
       const path = joinPath(folder, name)
       const at = joinName(disk, name)
       const there = this.#lstat(at)
       if (there === null || this.#isOurs(folder, name, at)) continue
-      const before = known?.entries.get(name)
-      const entry = this.#lookAt({ folder, name, path, at, stat: there, before: before ?? null }, was, budget)
+      const isShallow = how === 'changed'
+      const entry = this.#lookAt({ folder, name, path, at, stat: there, before, isShallow }, was, budget)
       entries.set(name, entry)
       this.changedNs.set(path, there.ctimeNs)
       if (entry.state.kind === 'skipped') this.#noteSkipped(path, entry)
+    }
+    if (only !== null && known !== undefined) this.#noteWhole(folder, known, entries, only)
+  }
+
+  /** What was a folder and is none now, or was looked at again with all below it, is known to be seen whole. */
+  #noteWhole(
+    folder: RelPath,
+    known: KnownFolder,
+    entries: ReadonlyMap<string, KnownEntry>,
+    names: ChangedNames,
+  ): void {
+    for (const [name, { state }] of known.entries) {
+      if (state.kind !== 'dir') continue
+      const isFolder = entries.get(name)?.state.kind === 'dir'
+      if (!isFolder || howChanged(names, name) === 'replaced') this.whole.add(joinPath(folder, name))
     }
   }
 
@@ -158,16 +202,20 @@ export class Scan {
     const { path, at, stat, before } = item
     const reason = this.#reasonToLeaveOut(item, budget)
     if (reason !== null) return this.#leaveOut(item, reason)
+    if (item.isShallow && before?.state.kind === 'dir') {
+      const entry = same(before, { kind: 'dir', mode: modeOf(stat) })
+      return before.watched === true && entry.watched !== true ? { ...entry, watched: true } : entry
+    }
     const isNew = before === null
     const watch = before?.watched ?? (isNew && isAmbiguous(item.name) && !this.#options.isFirst)
     const missing = before === null ? was : before.state.kind === 'skipped' ? before.state : ABSENT
     if (!watch) {
-      this.#walk(path, at, stat, missing, budget)
+      this.#walk(path, at, stat, { missing, budget, names: null })
       return same(before, { kind: 'dir', mode: modeOf(stat) })
     }
     const inner = new Budget(budget)
     const mark = this.#mark()
-    this.#walk(path, at, stat, missing, inner)
+    this.#walk(path, at, stat, { missing, budget: inner, names: null })
     if (!inner.isSpent) {
       const entry = same(before, { kind: 'dir', mode: modeOf(stat) })
       return entry.watched === true ? entry : { ...entry, watched: true }
@@ -264,6 +312,15 @@ export class Scan {
   }
 }
 
+interface Walk {
+  /** What a folder that was not known before was until now: absent, or not known. */
+  readonly missing: State
+  /** What the nearest watched directory around may still hold, or null. */
+  readonly budget: Budget | null
+  /** The names that count; null for all, with all below them. */
+  readonly names: ChangedNames | null
+}
+
 interface Item {
   readonly folder: RelPath
   readonly name: string
@@ -271,6 +328,8 @@ interface Item {
   readonly at: DiskPath
   readonly stat: BigIntStats
   readonly before: KnownEntry | null
+  /** A folder that is known: what lies in it is looked at on its own, or not at all. */
+  readonly isShallow: boolean
 }
 
 /** What a watched directory may still hold. One inside another counts for both. */

@@ -46,7 +46,10 @@ export class CaptureRig {
   }
 
   get deps(): ClientDeps {
-    this.#deps ??= openDeps(this.env, { nowMs: () => Date.now() + this.aheadMs })
+    this.#deps ??= openDeps(this.env, {
+      clock: { nowMs: () => Date.now() + this.aheadMs },
+      isResident: process.env.TB_WATCH === '1',
+    })
     return this.#deps
   }
 

@@ -16,7 +16,7 @@ export async function makeMachine(fill: (root: string) => void = () => undefined
   const env = { HOME: folder, TURNBACK_HOME: join(folder, 'home') }
   let aheadMs = 0
   const clock = { nowMs: () => Date.now() + aheadMs }
-  const deps = openDeps(env, clock)
+  const deps = openDeps(env, { clock })
   fill(root)
   const { dev, ino } = statSync(root, { bigint: true })
   const place = { root, device: String(dev), inode: String(ino), name: 'project' }

@@ -1,0 +1,182 @@
+import { type FSWatcher, statfsSync, watch } from 'node:fs'
+import { nameOf, parentOf, type RelPath, type WorkspaceId, writeName } from '@turnback/core'
+import type { ChangedNames, HeardChanges, Observation, TreeWatches, Watching } from '#capture-ports.ts'
+import type { Workspace } from '#ports.ts'
+import type { DiskPath } from './disk-name.ts'
+import { WatchOrder } from './watch-order.ts'
+
+/** File systems whose every change passes through this kernel. Elsewhere somebody far away may write unheard. */
+const LOCAL: ReadonlySet<number> = new Set([
+  0xef53, // ext2, ext3, ext4
+  0x58465342, // xfs
+  0x9123683e, // btrfs
+  0x01021994, // tmpfs
+  0xf2f52010, // f2fs
+  0x2fc12fc1, // zfs
+  0x794c7630, // overlay
+  0xca451a4e, // bcachefs
+])
+/** Events of folders that are watched no more are not counted; with so many of them gone at once the count means little. */
+const MANY_FOLDERS = 500
+
+/**
+ * Hears of changes in trees, one watcher for each folder (fs.watch; Linux only: elsewhere the order of events is not
+ * proven). Null where that can not be had.
+ */
+export function watchTrees(folder: string): TreeWatches | null {
+  if (process.platform !== 'linux') return null
+  const order = new WatchOrder(folder)
+  const trees = new Map<WorkspaceId, WatchedTree>()
+  const find = (workspace: Workspace): WatchedTree | null => {
+    const known = trees.get(workspace.id)
+    if (known !== undefined) return known.isOff ? null : known
+    if (!isLocal(workspace.root)) return null
+    const made = new WatchedTree(order)
+    trees.set(workspace.id, made)
+    return made
+  }
+  return {
+    async hear(workspace) {
+      return (await find(workspace)?.hear()) ?? null
+    },
+    watching: find,
+    close() {
+      for (const tree of trees.values()) tree.close()
+      order.close()
+    },
+  }
+}
+
+function isLocal(root: string): boolean {
+  try {
+    return LOCAL.has(statfsSync(root).type)
+  } catch {
+    return false
+  }
+}
+
+type Names = Map<string, 'changed' | 'replaced'>
+
+/** One tree. What is heard gathers until a look takes it. */
+class WatchedTree implements Watching {
+  readonly #order: WatchOrder
+  readonly #watchers = new Map<RelPath, FSWatcher>()
+  /** Folders of other file systems: they are looked at each time. */
+  readonly #foreign = new Set<RelPath>()
+  #device: bigint | null = null
+  #heard = new Map<RelPath, Names>()
+  /** False until a look at the whole tree has been kept, and again whenever something may not have been heard. */
+  #isComplete = false
+  #losses = 0
+  /** Counts what the watchers of this tree could not tell. */
+  #gaps = 0
+  #isOff = false
+
+  constructor(order: WatchOrder) {
+    this.#order = order
+  }
+
+  /** The kernel allows no more watchers: this tree is looked at whole each time. */
+  get isOff(): boolean {
+    return this.#isOff
+  }
+
+  async hear(): Promise<HeardChanges> {
+    const isProven = await this.#order.prove()
+    const isComplete = isProven && this.#isComplete && this.#losses === this.#order.losses
+    const losses = this.#order.losses
+    const gaps = this.#gaps
+    const paths = isComplete ? this.#withForeign(this.#heard) : null
+    this.#heard = new Map()
+    // Until the look that takes this is kept, nobody else may rely on what is left.
+    this.#isComplete = false
+    return {
+      paths,
+      cover: (folder, disk, device, isNew) => this.cover(folder, disk, device, isNew),
+      settle: (observation) => {
+        this.#closeGone(observation)
+        this.#losses = losses
+        this.#isComplete = !this.#isOff && this.#gaps === gaps
+      },
+    }
+  }
+
+  cover(folder: RelPath, disk: DiskPath, device: bigint, isNew: boolean): void {
+    if (this.#isOff) return
+    if (folder === '') this.#device = device
+    if (device !== this.#device) {
+      this.#foreign.add(folder)
+      return
+    }
+    const before = this.#watchers.get(folder)
+    if (before !== undefined && !isNew) return
+    try {
+      // The new one first: when it is the same folder, the kernel's own watch never ends.
+      this.#watchers.set(folder, this.#watch(folder, disk))
+    } catch (error) {
+      if (isToldOtherwise(error)) this.#watchers.delete(folder)
+      else this.#turnOff()
+    }
+    before?.close()
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers.values()) watcher.close()
+    this.#watchers.clear()
+    this.#foreign.clear()
+  }
+
+  #watch(folder: RelPath, disk: DiskPath): FSWatcher {
+    const watcher = watch(disk, { persistent: false, encoding: 'buffer' }, (type, name) => {
+      this.#order.count()
+      // Without a name it may have been any.
+      if (name === null) this.#missed()
+      else this.#note(folder, writeName(name), type === 'rename' ? 'replaced' : 'changed')
+    })
+    watcher.on('error', () => this.#missed())
+    return watcher
+  }
+
+  #missed(): void {
+    this.#gaps++
+    this.#isComplete = false
+  }
+
+  #note(folder: RelPath, name: string, how: 'changed' | 'replaced'): void {
+    const names = this.#heard.get(folder)
+    if (names === undefined) this.#heard.set(folder, new Map([[name, how]]))
+    else if (how === 'replaced' || !names.has(name)) names.set(name, how)
+  }
+
+  #withForeign(heard: ReadonlyMap<RelPath, Names>): ReadonlyMap<RelPath, ChangedNames> {
+    if (this.#foreign.size === 0) return heard
+    const all = new Map<RelPath, Names>(heard)
+    for (const folder of this.#foreign) {
+      all.set(parentOf(folder), new Map([...(all.get(parentOf(folder)) ?? []), [nameOf(folder), 'replaced']]))
+    }
+    return all
+  }
+
+  #closeGone({ folders }: Observation): void {
+    let closed = 0
+    for (const [folder, there] of folders) {
+      if (there !== null) continue
+      const watcher = this.#watchers.get(folder)
+      watcher?.close()
+      if (this.#watchers.delete(folder)) closed++
+      this.#foreign.delete(folder)
+    }
+    if (closed > MANY_FOLDERS) this.#order.distrust()
+  }
+
+  #turnOff(): void {
+    this.#isOff = true
+    this.close()
+  }
+}
+
+/** The folder went away since the walk, which its parent tells; or it is closed to us, and is tried again each time. */
+function isToldOtherwise(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : null
+  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES'
+}
