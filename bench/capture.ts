@@ -1,0 +1,156 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { arch, cpus, loadavg, platform, release, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { chooseSources, FULL, SMALL } from './corpus.ts'
+import { run } from './measure.ts'
+import { findRestic, HOW_TO_GET_RESTIC } from './peers.ts'
+import { formatLine, isReached, type Line, ratioOf } from './result.ts'
+import { measureBegin } from './rows-begin.ts'
+import { measureEach } from './rows-each.ts'
+import { measureFirst, measurePeak } from './rows-first.ts'
+import { measureSizes, SIZE_ROWS } from './rows-size.ts'
+import { measureTen } from './rows-ten.ts'
+import { measureTurn } from './rows-turn.ts'
+import { type Settings, Stage } from './stage.ts'
+
+export interface CaptureOptions {
+  /** Names of rows, or how they begin; null for all. */
+  readonly rows: readonly string[] | null
+  readonly rounds: number
+  readonly isQuick: boolean
+  readonly corpus: 'small' | 'full' | '10x'
+}
+
+const TEN = 10
+
+export interface Benched {
+  /** False when something broke, whatever was slow. */
+  readonly isWhole: boolean
+  /** Everything, for the file. */
+  readonly measured: object
+}
+
+/** Measures capture against its peers and prints a table. */
+export async function benchCapture(options: CaptureOptions, say: (text: string) => void): Promise<Benched> {
+  const checkout = join(import.meta.dirname, '..')
+  const work = realpathSync(mkdtempSync(join(tmpdir(), 'turnback-bench-')))
+  const remove = () => rmSync(work, { recursive: true, force: true })
+  process.once('exit', remove)
+  const size = options.corpus === 'small' ? SMALL : FULL
+  const restic = findRestic()
+  if (restic === null) say(HOW_TO_GET_RESTIC)
+  const machine = describeMachine(checkout, restic?.version ?? null)
+  const lines: Line[] = []
+  const settings: Settings = {
+    ...{ checkout, work, rounds: options.rounds, isQuick: options.isQuick },
+    ...{ ignored: size.ignored, copies: options.corpus === '10x' ? TEN : 1, hasRestic: restic !== null },
+    chosen: chooseSources(checkout, size),
+    say,
+    wants: (row) => options.rows === null || options.rows.some((wanted) => row.startsWith(wanted)),
+  }
+  const take: Take = async (name, measure) => {
+    const made = await measureOrSay(name, measure)
+    for (const line of made) say(formatLine(line))
+    lines.push(...made)
+  }
+  try {
+    await measureOneTree(settings, take)
+    await measureFreshTree(settings, take)
+    await take('ten', () => measureTen(settings))
+    if (options.corpus !== '10x') await measureTenTrees(settings, take)
+  } finally {
+    remove()
+    process.off('exit', remove)
+  }
+  const missed = lines.filter((line) => !('cannot' in line) && !isReached(line)).map(({ row }) => row)
+  const notRun = lines.filter((line) => 'cannot' in line).map(({ row }) => row)
+  say(`\nmissed: ${missed.join(', ') || 'none'}\nnot run: ${notRun.join(', ') || 'none'}`)
+  const withRatios = lines.map((line) => ('cannot' in line ? line : { ...line, ratio: ratioOf(line) }))
+  return {
+    isWhole: lines.every((line) => !('failed' in line)),
+    measured: { options, machine, loadAfter: loadavg(), missed, notRun, lines: withRatios },
+  }
+}
+
+/** Measures one group of rows and prints them at once: a full run takes minutes. */
+type Take = (name: string, measure: () => readonly Line[] | Promise<readonly Line[]>) => Promise<void>
+
+/** One group that breaks leaves the others to be measured. */
+async function measureOrSay(name: string, measure: Parameters<Take>[1]): Promise<readonly Line[]> {
+  try {
+    return await measure()
+  } catch (error) {
+    const cannot = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    return [{ row: name, work: name, cannot, failed: true }]
+  }
+}
+
+async function measureOneTree(settings: Settings, take: Take): Promise<void> {
+  const stage = new Stage(settings, 'tree', settings.copies)
+  try {
+    stage.git.init()
+    await take('first', () => measureFirst(stage))
+    await take('memory', () => measurePeak(stage, 'memory', 'memory peak of first capture', 3))
+    await take('begin', () =>
+      measureBegin(stage, [
+        { row: 'begin', work: 'begin, nothing changed, resident', manner: 'resident', goal: 0.12 },
+        { row: 'begin-stat-scan', work: 'the same with a full stat scan', manner: 'stat-scan', goal: 0.4 },
+        { row: 'begin-alone', work: 'the same with no resident', manner: 'alone', goal: 1.3 },
+      ]),
+    )
+    for (const [count, goal] of [
+      [4, 0.15],
+      [100, 0.2],
+    ] as const) {
+      const work = `turn with ${count} changed files, resident`
+      await take(`turn-${count}`, () =>
+        measureTurn(stage, { row: `turn-${count}`, work, goal, count, after: null }),
+      )
+    }
+    const after = { row: 'after-all', work: 'the next unchanged begin after it', goal: 0.03 }
+    const work = `turn with all ${stage.corpus.files.length} changed, resident`
+    await take('turn-all', () => measureTurn(stage, { row: 'turn-all', work, goal: 0.2, count: null, after }))
+    await take('per-file', () => measureEach(stage))
+  } finally {
+    stage.close()
+  }
+}
+
+async function measureFreshTree(settings: Settings, take: Take): Promise<void> {
+  if (!SIZE_ROWS.some((row) => settings.wants(row))) return
+  const stage = new Stage(settings, 'sizes', settings.copies)
+  try {
+    stage.git.init()
+    await take('sizes', () => measureSizes(stage))
+  } finally {
+    stage.close()
+  }
+}
+
+async function measureTenTrees(settings: Settings, take: Take): Promise<void> {
+  const rows = ['begin-10x', 'memory-10x']
+  if (settings.isQuick || !rows.some((row) => settings.wants(row))) return
+  const stage = new Stage(settings, 'ten', TEN)
+  try {
+    const peak = 'memory peak of first capture, 10 × tree'
+    await take('memory-10x', () => measurePeak(stage, 'memory-10x', peak, 1))
+    if (!settings.wants('begin-10x')) return
+    stage.git.init()
+    const work = 'begin, nothing changed, resident, 10 × tree'
+    await take('begin-10x', () =>
+      measureBegin(stage, [{ row: 'begin-10x', work, manner: 'resident', goal: 0.03 }]),
+    )
+  } finally {
+    stage.close()
+  }
+}
+
+function describeMachine(checkout: string, restic: string | null): object {
+  const env = { PATH: process.env.PATH ?? '' }
+  const say = (...argv: [string, ...string[]]) => run({ argv, cwd: checkout, env }).stdout.trim()
+  return {
+    ...{ platform: platform(), release: release(), arch: arch(), node: process.version },
+    ...{ cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, memoryBytes: totalmem() },
+    ...{ git: say('git', '--version'), restic, load: loadavg(), commit: say('git', 'rev-parse', 'HEAD') },
+  }
+}
