@@ -12,7 +12,7 @@ import type {
   TurnKind,
   WorkspaceId,
 } from '@turnback/core'
-import type { Clock, Config, Deps, ToolEvent, TurnRow, Workspace } from '#ports.ts'
+import type { Clock, Config, Deps, Processes, ProcessName, ToolEvent, TurnRow, Workspace } from '#ports.ts'
 
 /** What only capture/ needs from store/ and worktree/, beside what ports.ts says. */
 
@@ -134,7 +134,17 @@ export interface NewTurn {
   readonly paths: readonly RelPath[] | null
   readonly lateStart: boolean
   readonly incomplete: string | null
-  readonly agentPid: number | null
+  readonly agentProcess: ProcessName | null
+  /** True when the tree was not looked at: `beginScan` is the scan before. */
+  readonly isUnseen: boolean
+  readonly missed: Missed | null
+}
+
+/** Paths that had changed before a late begin looked at them. */
+export interface Missed {
+  readonly count: number
+  /** The first of them. */
+  readonly paths: readonly RelPath[]
 }
 
 /** What a turn's manifest needs and {@link TurnRow} does not say. */
@@ -145,6 +155,7 @@ export interface TurnFacts {
   readonly lateStart: boolean
   readonly incomplete: string | null
   readonly lastMessage: string | null
+  readonly missed: Missed | null
 }
 
 export interface ClosedTurn {
@@ -198,7 +209,22 @@ export interface CaptureLog {
   insertTurn(turn: NewTurn): number
   getFacts(turn: TurnId): TurnFacts
   closeTurn(closed: ClosedTurn): void
+  /** A later scan found more of what a closed turn did. */
+  extendTurn(
+    turn: TurnId,
+    endScan: number,
+    counts: Pick<ClosedTurn, 'entries' | 'created' | 'changed' | 'deleted'>,
+  ): void
   insertEvent(event: ToolEvent): void
+  /** A turn was heard of, by news that is not its own. */
+  touchTurn(turn: TurnId, atMs: number): void
+  setAgent(turn: TurnId, agent: ProcessName): void
+  /** The tree was looked at: what the open turns find from now on has a known state before it. */
+  markSeen(workspace: WorkspaceId): void
+  /** Events that came while this scan looked count for the next one too. */
+  carryEvents(workspace: WorkspaceId, scan: number, sinceMs: number): void
+  /** The turn that the session closed last. */
+  findLastClosed(workspace: WorkspaceId, session: string): TurnRow | null
   /** Changes that this turn made, or that it shares with others. */
   listChangesOf(turn: TurnRow): Change[]
   insertChanges(workspace: WorkspaceId, changes: readonly NewChange[]): void
@@ -234,6 +260,7 @@ export interface SecretFinder {
 
 export interface CaptureDeps {
   readonly clock: Clock
+  readonly processes: Processes
   readonly config: Config
   readonly log: Deps['log']
   readonly captureLog: CaptureLog
@@ -241,6 +268,8 @@ export interface CaptureDeps {
   readonly looker: TreeLooker
   /** Null in a process that ends after its command. */
   readonly watches: TreeWatches | null
+  /** Called when a turn was ended by a quick look: it is signed after a whole one. Null where the end signs itself. */
+  readonly afterEnd: ((workspace: Workspace, turn: TurnId) => void) | null
   readonly secrets: SecretFinder
   identity: Deps['identity']
   random: Deps['random']

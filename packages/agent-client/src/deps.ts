@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { type Audits, createAudits } from '#capture/audit.ts'
 import { createCapture } from '#capture/capture.ts'
 import type { CaptureDeps } from '#capture-ports.ts'
 import { findHome, loadConfig, makeFolders } from '#config.ts'
@@ -14,6 +15,7 @@ import { KnownTrees } from '#store/known-tree.ts'
 import { RowLeases } from '#store/leases.ts'
 import { SqliteLog } from '#store/log.ts'
 import { PackFolder } from '#store/pack-folder.ts'
+import { processes } from '#store/process.ts'
 import { readGitState } from '#worktree/git-state.ts'
 import { createTreeLooker } from '#worktree/look-at-tree.ts'
 import { watchTrees } from '#worktree/tree-watch.ts'
@@ -34,12 +36,14 @@ export interface OpenOptions {
   readonly clock?: Clock
   /** The process stays, so that it can hear of changes and need not look for them. */
   readonly isResident?: boolean
+  /** Takes what is done when nobody waits for it. */
+  readonly note?: (event: string, facts: Readonly<Record<string, unknown>>) => void
 }
 
 /** Opens the store and wires the client. @throws STORE_NEWER, STORE_CORRUPT, STORE_FULL */
 export function openDeps(
   env: Readonly<Record<string, string | undefined>>,
-  { clock = systemClock, isResident = false }: OpenOptions = {},
+  { clock = systemClock, isResident = false, note = () => {} }: OpenOptions = {},
 ): ClientDeps {
   const home = findHome(env)
   makeFolders(home)
@@ -55,14 +59,17 @@ export function openDeps(
   const log = new SqliteLog(db, known)
   const leases = new RowLeases(db, () => log.listWorkspaces())
   let identity: MachineIdentity | null = null
+  let audits: Audits | null = null
   const captureDeps: CaptureDeps = {
     clock,
+    processes,
     config,
     log,
     captureLog: new SqliteCaptureLog(db, known),
     blobs: packedBlobs,
     looker: createTreeLooker({ clock, config, home, blobs: packedBlobs }),
     watches: isResident && config.watch !== 'off' ? watchTrees(join(home.store, 'watch')) : null,
+    afterEnd: isResident ? (workspace, turn) => audits?.schedule(workspace, turn) : null,
     secrets: createSecretFinder(),
     identity() {
       identity ??= openIdentity(home.keys, clock.nowMs())
@@ -71,6 +78,7 @@ export function openDeps(
     random: (bytes) => randomBytes(bytes),
     git: readGitState,
   }
+  audits = createAudits({ ...captureDeps, leases }, note)
   return {
     ...captureDeps,
     home,
@@ -83,6 +91,7 @@ export function openDeps(
     packedBlobs,
     packs,
     close() {
+      audits?.close()
       captureDeps.watches?.close()
       packs.close()
       db.close()

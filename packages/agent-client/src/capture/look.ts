@@ -1,12 +1,15 @@
 import { nameOf, parentOf, type RelPath, type SkipReason, type TurnId } from '@turnback/core'
 import type { CaptureDeps, ChangedPaths, KnownTree, Observation } from '#capture-ports.ts'
-import type { GitState, Lease, Workspace } from '#ports.ts'
+import type { GitState, Lease, TurnRow, Workspace } from '#ports.ts'
 import { nestedRoots, type RecordedScan, recordScan } from './record-scan.ts'
 
 export interface LookAndRecord {
   readonly countExcluded: boolean
   readonly deadlineMs: number | null
   readonly late: ReadonlySet<TurnId>
+  /** Looks at these paths alone, and takes nothing of what was heard. */
+  readonly only?: ChangedPaths
+  readonly justClosed?: TurnRow
 }
 
 export interface Looked {
@@ -29,20 +32,22 @@ export async function lookAtTree(
   workspace: Workspace,
   options: LookAndRecord,
 ): Promise<Looked> {
-  const heard = (await deps.watches?.hear(workspace)) ?? null
+  const heard = options.only === undefined ? ((await deps.watches?.hear(workspace)) ?? null) : null
   const known = deps.captureLog.loadKnown(workspace.id)
   const sealed = deps.captureLog.listSealedPaths(workspace.id)
   const expectedScan = deps.captureLog.peekScan(workspace.id)
   const git = deps.git(workspace.root)
   const isFirst = known.size === 0
   const nested = nestedRoots(deps, workspace)
-  const changed = isFirst || heard === null ? null : withUnheard(deps, workspace, known, nested, heard.paths)
+  const changed = isFirst
+    ? null
+    : (options.only ?? (heard === null ? null : withUnheard(deps, workspace, known, nested, heard.paths)))
   const observation = await deps.looker.look(workspace, known, {
     isFirst,
     changed,
-    watching: heard,
-    // Counting is slow, and nobody waits for the whole look that follows a quick one.
-    countExcluded: options.countExcluded && changed === null,
+    watching: heard ?? deps.watches?.watching(workspace) ?? null,
+    // Counting is slow: it is left to the audit that follows a quick look.
+    countExcluded: options.countExcluded && heard?.paths == null,
     deadlineMs: options.deadlineMs,
     nested,
     isSealed: (path) => sealed.has(path),
@@ -51,7 +56,8 @@ export async function lookAtTree(
     observation,
     git,
     record() {
-      const recorded = recordScan(deps, workspace, observation, { expectedScan, late: options.late, git })
+      const { late, justClosed = null } = options
+      const recorded = recordScan(deps, workspace, observation, { expectedScan, late, git, justClosed })
       if (heard !== null) deps.captureLog.afterCommit(() => heard.settle(observation))
       return recorded
     },

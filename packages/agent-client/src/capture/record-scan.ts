@@ -1,7 +1,7 @@
 import { invariant, makeId, type RelPath, type TurnId } from '@turnback/core'
 import type { CaptureDeps, NewChange, Observation } from '#capture-ports.ts'
-import type { GitState, TurnRow, Workspace } from '#ports.ts'
-import { attribute, makeSuspect, type Owner } from './attribute.ts'
+import type { GitState, ToolEvent, TurnRow, Workspace } from '#ports.ts'
+import { attribute, makeSuspect, type Owner, type Suspect } from './attribute.ts'
 import { countEntries, toEntries } from './entries.ts'
 
 export interface RecordedScan {
@@ -15,12 +15,18 @@ export interface RecordedScan {
  * transaction.
  * @param late open turns that are being closed by us and not by their agent
  * @param expectedScan the scan's number when the known tree was read: nobody else may have looked meanwhile
+ * @param justClosed a turn whose end was recorded by a quicker look: what it changed until then is its own still
  */
 export function recordScan(
   deps: CaptureDeps,
   workspace: Workspace,
   observation: Observation,
-  options: { readonly expectedScan: number; readonly late: ReadonlySet<TurnId>; readonly git: GitState },
+  options: {
+    readonly expectedScan: number
+    readonly late: ReadonlySet<TurnId>
+    readonly git: GitState
+    readonly justClosed: TurnRow | null
+  },
 ): RecordedScan {
   const { captureLog, log } = deps
   deps.blobs.flush()
@@ -30,6 +36,8 @@ export function recordScan(
   const suspects = openTurns.map((turn) =>
     makeSuspect(turn, log.listToolEvents(turn.turn), scan, options.late.has(turn.turn)),
   )
+  const { justClosed } = options
+  if (justClosed !== null) suspects.push(suspectOf(justClosed, log.listToolEvents(justClosed.turn)))
   const owned = observation.differences.map((difference) => ({
     difference,
     owner: attribute(difference, suspects),
@@ -45,7 +53,23 @@ export function recordScan(
   captureLog.saveKnown(workspace.id, observation.folders)
   captureLog.addSealedPaths(workspace.id, observation.sealed)
   if (outside !== null) closeOutsideTurn(deps, outside, scan, observation, options.git)
+  if (justClosed !== null && changes.some((change) => isOf(change, justClosed.turn)))
+    extend(deps, justClosed, scan)
   return { scan, outside, openTurns }
+}
+
+function suspectOf(closed: TurnRow, events: readonly ToolEvent[]): Suspect {
+  invariant(closed.endScan !== null && closed.endedAt !== null, 'a closed turn has an end')
+  return { ...makeSuspect(closed, events, closed.endScan, false), notAfterMs: Date.parse(closed.endedAt) }
+}
+
+function isOf(change: NewChange, turn: TurnId): boolean {
+  return change.turn === turn || change.sharedBy.includes(turn)
+}
+
+function extend(deps: CaptureDeps, turn: TurnRow, scan: number): void {
+  const counts = countEntries(toEntries(deps.captureLog.listChangesOf(turn)))
+  deps.captureLog.extendTurn(turn.turn, scan, counts)
 }
 
 function toColumns(owner: Owner, outside: TurnId | null): Pick<NewChange, 'turn' | 'source' | 'sharedBy'> {

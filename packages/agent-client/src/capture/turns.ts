@@ -158,7 +158,8 @@ export async function endTurn(
       branch: git.branch,
     })
   })
-  await signClosedTurns(deps, workspace)
+  if (deps.afterEnd === null) await signClosedTurns(deps, workspace)
+  else deps.afterEnd(workspace, row.turn)
   return { row, statted: observation.statted, hashed: observation.hashed }
 }
 

@@ -16,20 +16,23 @@ import type {
   ClosedTurn,
   KnownFolder,
   KnownTree,
+  Missed,
   NewChange,
   NewTurn,
   TurnFacts,
 } from '#capture-ports.ts'
-import type { ToolEvent, TurnRow, Workspace } from '#ports.ts'
+import type { ProcessName, ToolEvent, TurnRow, Workspace } from '#ports.ts'
 import type { Database } from './database.ts'
 import type { KnownTrees } from './known-tree.ts'
 import { toChange, toTurnRow } from './log-rows.ts'
-import { id, integer, text, textOrNull } from './rows.ts'
+import { processes } from './process.ts'
+import { id, integer, jsonOrNull, text, textOrNull } from './rows.ts'
 
 const ZSTD_LEVEL = 3
 /** What an event does to the count of tools that run. */
 const IN_FLIGHT: Record<ToolEvent['type'], string> = {
-  'turn.start': '0',
+  // A prompt that is queued while the turn runs ends no tool.
+  'turn.start': 'tools_in_flight',
   'tool.before': 'tools_in_flight + 1',
   'tool.after': 'MAX(tools_in_flight - 1, 0)',
   'turn.end': '0',
@@ -109,8 +112,9 @@ export class SqliteCaptureLog implements CaptureLog {
     this.#db.run('UPDATE workspaces SET next_number = next_number + 1 WHERE id = ?', turn.workspace)
     this.#db.run(
       `INSERT INTO turns(id, workspace, number, kind, session, key, agent_name, agent_version, prompt, label, task,
-        started_at, is_open, begin_scan, head_before, branch, operation, paths, late_start, incomplete, agent_pid)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        started_at, is_open, begin_scan, head_before, branch, operation, paths, late_start, incomplete, agent_pid,
+        agent_started, boot, unseen, missed)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       turn.turn,
       turn.workspace,
       number,
@@ -130,7 +134,11 @@ export class SqliteCaptureLog implements CaptureLog {
       turn.paths === null ? null : JSON.stringify(turn.paths),
       turn.lateStart ? 1 : 0,
       turn.incomplete,
-      turn.agentPid,
+      turn.agentProcess?.pid ?? null,
+      turn.agentProcess?.started ?? null,
+      processes.boot(),
+      turn.isUnseen ? 1 : 0,
+      turn.missed === null ? null : JSON.stringify(turn.missed),
     )
     return number
   }
@@ -145,6 +153,7 @@ export class SqliteCaptureLog implements CaptureLog {
       lateStart: row.late_start === 1,
       incomplete: textOrNull(row, 'incomplete'),
       lastMessage: textOrNull(row, 'last_message'),
+      missed: jsonOrNull<Missed>(row, 'missed'),
     }
   }
 
@@ -169,6 +178,16 @@ export class SqliteCaptureLog implements CaptureLog {
     )
   }
 
+  extendTurn(
+    turn: TurnId,
+    endScan: number,
+    { entries, created, changed, deleted }: Parameters<CaptureLog['extendTurn']>[2],
+  ): void {
+    const sql =
+      'UPDATE turns SET end_scan = ?, entries = ?, created = ?, changed = ?, deleted = ? WHERE id = ?'
+    this.#db.run(sql, endScan, entries, created, changed, deleted, turn)
+  }
+
   insertEvent({ turn, atMs, type, tool, command, paths, nextScan }: ToolEvent): void {
     this.#db.run(
       'INSERT INTO events(turn, at_ms, type, tool, command, paths, next_scan) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -180,11 +199,52 @@ export class SqliteCaptureLog implements CaptureLog {
       JSON.stringify(paths),
       nextScan,
     )
+    this.#db.run(`UPDATE turns SET tools_in_flight = ${IN_FLIGHT[type]} WHERE id = ?`, turn)
+    this.touchTurn(turn, atMs)
+  }
+
+  touchTurn(turn: TurnId, atMs: number): void {
+    // News may come in another order than things happened.
     this.#db.run(
-      `UPDATE turns SET last_event_ms = ?, tools_in_flight = ${IN_FLIGHT[type]} WHERE id = ?`,
+      'UPDATE turns SET last_event_ms = MAX(COALESCE(last_event_ms, 0), ?), boot = ? WHERE id = ?',
       atMs,
+      processes.boot(),
       turn,
     )
+  }
+
+  setAgent(turn: TurnId, { pid, started, boot }: ProcessName): void {
+    this.#db.run(
+      'UPDATE turns SET agent_pid = ?, agent_started = ?, boot = ? WHERE id = ?',
+      pid,
+      started,
+      boot,
+      turn,
+    )
+  }
+
+  markSeen(workspace: WorkspaceId): void {
+    this.#db.run('UPDATE turns SET unseen = 0 WHERE workspace = ? AND is_open = 1 AND unseen = 1', workspace)
+  }
+
+  carryEvents(workspace: WorkspaceId, scan: number, sinceMs: number): void {
+    this.#db.run(
+      `UPDATE events SET next_scan = ? WHERE next_scan = ? AND at_ms >= ?
+        AND turn IN (SELECT id FROM turns WHERE workspace = ? AND is_open = 1)`,
+      scan + 1,
+      scan,
+      sinceMs,
+      workspace,
+    )
+  }
+
+  findLastClosed(workspace: WorkspaceId, session: string): TurnRow | null {
+    const row = this.#db.get(
+      'SELECT * FROM turns WHERE workspace = ? AND session = ? AND is_open = 0 ORDER BY number DESC LIMIT 1',
+      workspace,
+      session,
+    )
+    return row === undefined ? null : toTurnRow(row)
   }
 
   listChangesOf(turn: TurnRow): Change[] {
