@@ -47,7 +47,32 @@ export {
   isErrorCode,
 } from '#errors.ts'
 export type { Change, RestoreEvent } from '#history/change.ts'
-export { findNextRedo, findNextUndo, newlyMarked, type UndoneMark, undoneMarks } from '#history/marks.ts'
+export {
+  extendListing,
+  type Gap,
+  type ListedPath,
+  type Listing,
+  type RemovedSpan,
+  type RemovedTurn,
+} from '#history/gap.ts'
+export {
+  findNextRedo,
+  findNextUndo,
+  newlyMarked,
+  rememberRemoved,
+  type UndoneMark,
+  undoneMarks,
+} from '#history/marks.ts'
+export {
+  chooseCut,
+  type KeptRestore,
+  type KeptTurn,
+  listCleanCuts,
+  RETENTION_RULES,
+  type RetentionInput,
+  type RetentionRule,
+  type RetentionWish,
+} from '#history/retention.ts'
 export { isInScope, type Owner, ownerOf, type ResolvedScope, resolveScope } from '#history/scope.ts'
 export { changesOfRestore, type LiveStacks, liveStacks, type Stack } from '#history/stack.ts'
 export { isWork, type RestoreFacts, type TurnFacts } from '#history/turn-facts.ts'

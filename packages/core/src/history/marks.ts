@@ -1,5 +1,6 @@
 import type { TurnId } from '#ids.ts'
 import type { RestoreStatus } from '#manifest/manifest.ts'
+import type { RemovedTurn } from './gap.ts'
 import type { RestoreFacts, TurnFacts } from './turn-facts.ts'
 import { isWork } from './turn-facts.ts'
 
@@ -36,15 +37,19 @@ export function newlyMarked(
   return scope.filter((turn) => RANK[given] > RANK[marks.get(turn) ?? 'no'])
 }
 
-/** The turn that `undo` takes: the latest agent or task turn not yet undone, of one session if that is given. */
+/**
+ * The turn that `undo` takes: the latest agent or task turn not yet undone, of one session if that is given.
+ * @param removed turns that retention removed: one of them is found too, and cannot be undone then
+ */
 export function findNextUndo(
   turns: readonly TurnFacts[],
   restores: readonly RestoreFacts[],
   session: string | null = null,
+  removed: readonly RemovedTurn[] = [],
 ): TurnId | null {
   const marks = undoneMarks(restores)
   let found: TurnFacts | null = null
-  for (const turn of turns) {
+  for (const turn of [...turns, ...removed.filter((turn) => !turn.isUndone)]) {
     if (!isWork(turn.kind) || marks.get(turn.turn) === 'yes') continue
     if (session !== null && turn.session !== session) continue
     if (found === null || turn.number > found.number) found = turn
@@ -55,19 +60,49 @@ export function findNextUndo(
 /**
  * The restore that `redo` takes back: the latest one in force that is no taking back itself and that is
  * newer than the last agent or task turn that changed something. Null when there is none.
+ * @param removed turns that retention removed: one of them is found too, and cannot be redone then
  */
-export function findNextRedo(turns: readonly TurnFacts[], restores: readonly RestoreFacts[]): TurnId | null {
-  const lastWork = turns.reduce(
+export function findNextRedo(
+  turns: readonly TurnFacts[],
+  restores: readonly RestoreFacts[],
+  removed: readonly RemovedTurn[] = [],
+): TurnId | null {
+  const lastWork = [...turns, ...removed].reduce(
     (last, turn) => (isWork(turn.kind) && turn.hasChanges ? Math.max(last, turn.number) : last),
     0,
   )
   const inForce = restoresInForce(restores)
-  let found: RestoreFacts | null = null
-  for (const restore of restores) {
-    if (restore.takenBack !== null || restore.number < lastWork || !inForce.has(restore.turn)) continue
+  const isOpen = (restore: RestoreFacts): boolean => restore.takenBack === null && inForce.has(restore.turn)
+  let found: Pick<RestoreFacts, 'turn' | 'number'> | null = null
+  for (const restore of [
+    ...restores.filter(isOpen),
+    ...removed.filter((turn) => turn.kind === 'restore' && !turn.isUndone),
+  ]) {
+    if (restore.number < lastWork) continue
     if (found === null || restore.number > found.number) found = restore
   }
   return found?.turn ?? null
+}
+
+/**
+ * What is to be remembered of turns that are about to be removed.
+ * @param turns the turns that go
+ * @param restores all restores that are in the log, those that go too
+ */
+export function rememberRemoved(
+  turns: readonly TurnFacts[],
+  restores: readonly RestoreFacts[],
+): RemovedTurn[] {
+  const marks = undoneMarks(restores)
+  const inForce = restoresInForce(restores)
+  const takesBack = new Set(restores.flatMap((restore) => (restore.takenBack === null ? [] : [restore.turn])))
+  return turns.map((turn) => ({
+    ...turn,
+    isUndone:
+      turn.kind === 'restore'
+        ? takesBack.has(turn.turn) || !inForce.has(turn.turn)
+        : !turn.hasChanges || marks.get(turn.turn) === 'yes',
+  }))
 }
 
 /** Restores that came to an end and that no restore in force has taken back. */

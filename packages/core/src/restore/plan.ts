@@ -2,6 +2,7 @@ import type { BlobId } from '#blob/blob-id.ts'
 import type { ConflictChoice } from '#command/messages.ts'
 import { DomainError } from '#errors.ts'
 import type { Change, RestoreEvent } from '#history/change.ts'
+import type { Gap } from '#history/gap.ts'
 import { newlyMarked, undoneMarks } from '#history/marks.ts'
 import { type ResolvedScope, resolveScope } from '#history/scope.ts'
 import { changesOfRestore, type LiveStacks, liveStacks } from '#history/stack.ts'
@@ -13,6 +14,7 @@ import { findPathFault, isGitDisguise } from '#path/validate.ts'
 import { ABSENT, type State } from '#tree/state.ts'
 import { stateIn, type Tree } from '#tree/tree.ts'
 import { assemblePlan } from './assemble.ts'
+import { joinStacks, lookBeyond, notFound, withoutRemoved } from './beyond-gap.ts'
 import { decidePath } from './conflict.ts'
 import type { Decision, PlanContent } from './decision.ts'
 import { decideHunks } from './hunk-decision.ts'
@@ -41,18 +43,21 @@ export interface PlanInput {
   /** The tree as that capture saw it. */
   readonly tree: Tree
   readonly content: PlanContent
+  /** What retention has removed from the beginning of the log; not given when nothing was. */
+  readonly gap?: Gap
 }
 
 /**
  * Plans a restore of a turn, a checkpoint or (taking it back) a restore: contract rules 4 to 8. Pure: the same
  * input gives the same plan.
- * @throws DomainError TURN_NOT_FOUND, NOT_RESTORABLE; for hunks PATH_NOT_FOUND, VALIDATION_FAILED
+ * @throws DomainError TURN_NOT_FOUND, NOT_RESTORABLE; HISTORY_GAP when what it needs was removed by retention; for
+ *   hunks PATH_NOT_FOUND, VALIDATION_FAILED
  */
 export function planRestore(given: PlanInput): RestorePlan {
   const input = { ...given, content: rememberNamed(given.content) }
   const { request, turns } = input
   const target = turns.find((turn) => turn.turn === request.target)
-  if (target === undefined) throw new DomainError('TURN_NOT_FOUND', { turn: request.target })
+  if (target === undefined) throw notFound(request.target, input.gap)
   const stacks = liveStacks(input.changes, input.events)
   if (target.kind === 'restore') {
     const decisions = finish(takeBack(input, stacks), input, stacks)
@@ -63,11 +68,14 @@ export function planRestore(given: PlanInput): RestorePlan {
       paths: request.paths,
     })
   }
-  const scope = resolveScope(turns, request)
+  const beyond = input.gap === undefined ? null : lookBeyond(input.gap, target, request, turns)
+  const scope = resolveScope(beyond === null ? turns : [...turns, ...beyond.turns], request)
   const paths = limitOf(request, scope)
+  const whole = beyond === null ? stacks : joinStacks(stacks, beyond.listing)
   const decided =
-    request.hunks === null ? decideStacks(stacks, scope, input) : decideAllHunks(request.hunks, target, input)
-  const decisions = finish(decided, input, stacks)
+    request.hunks === null ? decideStacks(whole, scope, input) : decideAllHunks(request.hunks, target, input)
+  const fitting = finish(decided, input, whole)
+  const decisions = beyond === null ? fitting : takeOnlyWhatIsThere(fitting, stacks, input)
   const undoes = newlyMarked(scope.turns, undoneMarks(input.restores), paths === null, 'done')
   return assemblePlan(request, decisions, { takenBack: null, turns: scope.turns, undoes, paths })
 }
@@ -85,6 +93,17 @@ function rememberNamed(content: PlanContent): PlanContent {
     },
     sha256: content.sha256,
   }
+}
+
+/** Of decisions about stacks that reach beyond the gap: what of them can be done to those in the log. */
+function takeOnlyWhatIsThere(decisions: readonly Decision[], live: LiveStacks, input: PlanInput): Decision[] {
+  const bases = basesOfPopped(input)
+  return decisions.map((decision) => {
+    const { path } = decision
+    const stack = live.get(path) ?? []
+    const base = bases.get(path) ?? stack[0]?.before ?? stateIn(input.tree, path)
+    return withoutRemoved(decision, stack, base, input.gap?.scan ?? 0)
+  })
 }
 
 function decideStacks(stacks: LiveStacks, scope: ResolvedScope, input: PlanInput): Decision[] {
@@ -129,7 +148,9 @@ function decideAllHunks(
 function takeBack(input: PlanInput, now: LiveStacks): Decision[] {
   const { target } = input.request
   const event = input.events.find((item) => item.turn === target)
-  if (event === undefined) throw new DomainError('TURN_NOT_FOUND', { turn: target })
+  // A pinned restore whose event is gone lies before the gap.
+  if (event === undefined)
+    throw new DomainError(input.gap === undefined ? 'TURN_NOT_FOUND' : 'HISTORY_GAP', { turn: target })
   const touched = new Set<RelPath>(
     [...event.popped, ...event.putBack, ...event.pushed].map((item) => item.path),
   )
@@ -138,6 +159,9 @@ function takeBack(input: PlanInput, now: LiveStacks): Decision[] {
   for (const change of [...changes, ...input.events.flatMap(changesOfRestore)]) {
     known.set(`${change.scan} ${change.path}`, change)
   }
+  const isGone = (ref: { readonly path: RelPath; readonly scan: number }): boolean =>
+    input.gap !== undefined && ref.scan <= input.gap.scan && isNamed(ref.path, input.request.paths)
+  if ([...event.popped, ...event.putBack].some(isGone)) throw new DomainError('HISTORY_GAP', { turn: target })
   return decideTakeBack({
     event,
     now,
@@ -149,13 +173,13 @@ function takeBack(input: PlanInput, now: LiveStacks): Decision[] {
 }
 
 /** The session of the turn that a restore, or the restore it took back, was asked for. */
-function findSession({ turns, restores }: PlanInput, restore: TurnId): string | null {
+function findSession({ turns, restores, gap }: PlanInput, restore: TurnId): string | null {
   let at: TurnId = restore
   for (let next = restores.find((item) => item.turn === at); next !== undefined; ) {
     at = next.target
     next = restores.find((item) => item.turn === at)
   }
-  return turns.find((turn) => turn.turn === at)?.session ?? null
+  return [...turns, ...(gap?.turns ?? [])].find((turn) => turn.turn === at)?.session ?? null
 }
 
 /** What holds for every restore, whatever it undoes: what cannot be written safely is kept. */
