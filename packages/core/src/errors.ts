@@ -97,6 +97,10 @@ export const errorCatalogue = {
     message: 'The disk that holds the store is full; nothing was recorded.',
     remedy: 'Free some space, or run `turnback gc`, and try again.',
   },
+  NOT_RECORDED: {
+    message: 'The system did not let Turnback write; nothing was recorded.',
+    remedy: 'The details say what the system said. Put that right and try again.',
+  },
   STORE_LOCKED: {
     message: 'Another Turnback process is using the store.',
     remedy: 'Wait for it to end and try again.',
@@ -108,6 +112,10 @@ export const errorCatalogue = {
   STORE_CORRUPT: {
     message: 'The store has damage that cannot be repaired by itself.',
     remedy: 'Run `turnback verify` to see what is lost; nothing in your folder was touched.',
+  },
+  SOCKET_UNSAFE: {
+    message: 'The folder in which commands meet the resident client is not yours alone.',
+    remedy: 'Look at who made it; then run `chmod 700` on it, or remove it, and connect again.',
   },
   // restore
   NOT_RESTORABLE: {

@@ -10,6 +10,8 @@ export const limits = {
   sessionCharacters: 200,
   /** Files above this are recorded as skipped `too-large`, unless configured otherwise. */
   fileBytes: 64 * 1024 * 1024,
+  /** Files above this cannot be captured at all: a frame's length has 32 bits. */
+  blobBytes: 0xf000_0000,
   /** A pack holds this much, or exactly one frame. */
   packBytes: 16 * 1024 * 1024,
   /** A turn's signed envelope, compressed, on the wire. */

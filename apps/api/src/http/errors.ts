@@ -35,6 +35,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode, number>> = {
   NO_WORKSPACE: 404,
   NO_OPEN_TURN: 409,
   STORE_FULL: 507,
+  NOT_RECORDED: 500,
   STORE_LOCKED: 423,
   STORE_NEWER: 409,
   STORE_CORRUPT: 500,

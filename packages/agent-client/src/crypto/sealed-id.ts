@@ -1,11 +1,11 @@
-import { createHash, createHmac } from 'node:crypto'
-import type { PlainBlobId, SealedBlobId } from '@turnback/core'
+import { createHash, createHmac, hash } from 'node:crypto'
+import type { BlobId, PlainBlobId, SealedBlobId } from '@turnback/core'
 
 const DOMAIN = 'turnback/blob/v1\0'
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 
 export function plainId(bytes: Uint8Array): PlainBlobId {
-  return `p${createHash('sha256').update(bytes).digest('hex')}`
+  return `p${hash('sha256', bytes, 'hex')}`
 }
 
 /**
@@ -13,9 +13,31 @@ export function plainId(bytes: Uint8Array): PlainBlobId {
  * domain, the length (8 bytes, big-endian) and the bytes.
  */
 export function sealedId(idKey: Uint8Array, bytes: Uint8Array): SealedBlobId {
+  return `s${base32(startSealed(idKey, bytes.length).update(bytes).digest())}`
+}
+
+/** Names bytes that come in pieces. */
+export interface Naming {
+  update(piece: Uint8Array): void
+  finish(): BlobId
+}
+
+/**
+ * @param idKey null for a plain name
+ * @param sizeBytes of all pieces together; part of a sealed name
+ */
+export function startNaming(idKey: Uint8Array | null, sizeBytes: number): Naming {
+  const digest = idKey === null ? createHash('sha256') : startSealed(idKey, sizeBytes)
+  return {
+    update: (piece) => void digest.update(piece),
+    finish: () => (idKey === null ? `p${digest.digest('hex')}` : `s${base32(digest.digest())}`),
+  }
+}
+
+function startSealed(idKey: Uint8Array, sizeBytes: number) {
   const length = new Uint8Array(8)
-  new DataView(length.buffer).setBigUint64(0, BigInt(bytes.length))
-  return `s${base32(createHmac('sha256', idKey).update(DOMAIN).update(length).update(bytes).digest())}`
+  new DataView(length.buffer).setBigUint64(0, BigInt(sizeBytes))
+  return createHmac('sha256', idKey).update(DOMAIN).update(length)
 }
 
 /** RFC 4648 base32, lower case, without padding. */

@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { DomainError } from '@turnback/core'
-import { orStoreFull } from './pack-writer.ts'
+import { orStoreFault } from './pack-writer.ts'
 import { MIGRATIONS } from './schema.ts'
 
 /** Milliseconds that a writer waits for another process's transaction. They are short. */
@@ -29,7 +29,7 @@ export class Database {
   constructor(folder: string) {
     const file = join(folder, 'turnback.db')
     // SQLite gives its other files the mode that this one has.
-    closeSync(orStoreFull(() => openSync(file, 'a', 0o600)))
+    closeSync(orStoreFault(() => openSync(file, 'a', 0o600)))
     this.#db = translate(() => {
       const db = new DatabaseSync(file, { timeout: BUSY_MS })
       // FULL: when a commit returns, the turn is on the disk.

@@ -16,7 +16,7 @@ import { limits, PACK_MAGIC } from '@turnback/core'
 import type { Database } from './database.ts'
 import type { Frame } from './pack-frame.ts'
 import { PackReader } from './pack-reader.ts'
-import { orStoreFull, PackWriter, type Placed, writeAll } from './pack-writer.ts'
+import { orStoreFault, PackWriter, type Placed, Placing, writeAll } from './pack-writer.ts'
 import { isAlive, nameThisProcess, type ProcessName } from './process.ts'
 import { integer, text } from './rows.ts'
 
@@ -60,19 +60,18 @@ export class PackFolder {
   }
 
   /** Appends to the common pack and makes it durable. Inside a transaction. @throws STORE_FULL */
-  append(frames: readonly Frame[]): { pack: number; placed: Placed[] } {
+  append(frames: readonly Frame[]): { pack: number; placed: Placed } {
     const { pack, name, bytes } = this.#commonPack()
     const file = join(this.packs, name)
-    const fd = orStoreFull(() => openSync(file, bytes === 0 ? 'w' : 'r+', 0o600))
+    const fd = orStoreFault(() => openSync(file, bytes === 0 ? 'w' : 'r+', 0o600))
     try {
-      orStoreFull(() => ftruncateSync(fd, bytes))
+      orStoreFault(() => ftruncateSync(fd, bytes))
       const buffers: Uint8Array[] = bytes === 0 ? [Buffer.from(PACK_MAGIC, 'ascii')] : []
       let end = bytes === 0 ? PACK_MAGIC.length : bytes
-      const placed: Placed[] = []
+      const placed = new Placing()
       for (const frame of frames) {
-        placed.push({ frame, at: end + frame.header.length })
         buffers.push(frame.header, frame.body)
-        end += frame.header.length + frame.body.length
+        end = placed.add(frame, end)
       }
       writeOrTakeBack(fd, buffers, bytes)
       if (bytes === 0) syncFolder(this.packs)
@@ -131,7 +130,7 @@ export class PackFolder {
 function writeOrTakeBack(fd: number, buffers: readonly Uint8Array[], bytes: number): void {
   try {
     writeAll(fd, buffers, bytes)
-    orStoreFull(() => fdatasyncSync(fd))
+    orStoreFault(() => fdatasyncSync(fd))
   } catch (error) {
     ftruncateSync(fd, bytes)
     throw error

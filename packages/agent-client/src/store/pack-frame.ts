@@ -1,5 +1,12 @@
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { type BlobId, type Codec, DomainError, isSealed, writeFrameHeader } from '@turnback/core'
+import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import {
+  type BlobId,
+  type Codec,
+  DomainError,
+  isSealed,
+  writeBlockHeader,
+  writeFrameHeader,
+} from '@turnback/core'
 import { plainId, sealedId } from '#crypto/sealed-id.ts'
 import { lockBytes, unlockBytes } from '#crypto/vault.ts'
 
@@ -7,31 +14,75 @@ const ZSTD_LEVEL = 3
 /** Smaller files do not repay a zstd frame's head. */
 const SMALLEST_ZSTD = 64
 
-/** One blob, ready to be written: `parts` are a pack frame's header and its stored bytes. */
-export interface Frame {
+/** What the index is to know of a blob, beside the place of its frame. */
+export interface BlobFacts {
   readonly id: BlobId
   readonly codec: Codec
   readonly sizeBytes: number
+  /** Length of its bytes in the frame; in a block, of those that the unpacked block has of it. */
   readonly storedBytes: number
-  readonly header: Uint8Array
-  readonly body: Uint8Array
+  /** Where its bytes begin in the unpacked block; null for a frame of its own. */
+  readonly inner: number | null
+  /** The blob that it is a delta against. */
+  readonly base: BlobId | null
+  /** How many deltas must be applied to have it. */
+  readonly depth: number
 }
 
-/** @param storeKey what sealed bytes are locked with at rest */
+/** What a pack takes at once: one blob, or a block of several. */
+export interface Frame {
+  readonly header: Uint8Array
+  readonly body: Uint8Array
+  /** Of the body, so that damage is found without unpacking it. */
+  readonly crc: number
+  readonly blobs: readonly BlobFacts[]
+  /** Length of the unpacked block; null when this is no block. */
+  readonly blockBytes: number | null
+}
+
+/** A frame of one whole blob. @param storeKey what sealed bytes are locked with at rest */
 export function makeFrame(id: BlobId, content: Uint8Array, storeKey: () => Uint8Array): Frame {
   const { codec, body } = isSealed(id)
     ? { codec: 'vault' as const, body: lockBytes(storeKey(), id, content) }
     : compress(content)
-  const facts = { id, codec, sizeBytes: content.length, storedBytes: body.length }
-  return { ...facts, header: writeFrameHeader(facts), body }
+  const sizes = { sizeBytes: content.length, storedBytes: body.length }
+  const blobs = [{ id, codec, ...sizes, inner: null, base: null, depth: 0 }]
+  return {
+    header: writeFrameHeader({ id, codec, ...sizes }),
+    body,
+    crc: crc32(body),
+    blobs,
+    blockBytes: null,
+  }
+}
+
+/** A frame of many blobs, whose bytes lie in `content` where `blobs` say. */
+export function makeBlock(content: Uint8Array, blobs: readonly BlobFacts[]): Frame {
+  const body = compressBytes(content)
+  const header = writeBlockHeader(content.length, body.length)
+  return { header, body, crc: crc32(body), blobs, blockBytes: content.length }
+}
+
+export function compressBytes(content: Uint8Array): Uint8Array {
+  return zstdCompressSync(content, { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } })
 }
 
 function compress(content: Uint8Array): { codec: Codec; body: Uint8Array } {
   if (content.length >= SMALLEST_ZSTD) {
-    const body = zstdCompressSync(content, { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } })
+    const body = compressBytes(content)
     if (body.length < content.length) return { codec: 'zstd', body }
   }
-  return { codec: 'raw', body: content }
+  // A copy: what was read into may be read into again before this is written.
+  return { codec: 'raw', body: new Uint8Array(content) }
+}
+
+/** The bytes of one zstd frame that are said to be `sizeBytes`; null when they can not be had. */
+export function unpackBytes(stored: Uint8Array, sizeBytes: number): Uint8Array | null {
+  try {
+    return zstdDecompressSync(stored, { maxOutputLength: Math.max(sizeBytes, 1) })
+  } catch {
+    return null
+  }
 }
 
 /** The bytes of a frame, not yet compared with its id. @throws BLOB_HASH_MISMATCH when they can not be had */
@@ -46,21 +97,19 @@ export function openFrame(
     case 'raw':
       return stored
     case 'zstd':
-      try {
-        return zstdDecompressSync(stored, { maxOutputLength: Math.max(sizeBytes, 1) })
-      } catch (cause) {
-        throw new DomainError('BLOB_HASH_MISMATCH', { blob: id }, { cause })
-      }
-    case 'vault': {
-      const content = unlockBytes(storeKey(), id, stored)
-      if (content === null) throw new DomainError('BLOB_HASH_MISMATCH', { blob: id })
-      return content
-    }
+      return orMismatch(id, unpackBytes(stored, sizeBytes))
+    case 'vault':
+      return orMismatch(id, unlockBytes(storeKey(), id, stored))
     case 'age':
     case 'delta':
     case 'pieces':
-      throw new DomainError('BLOB_HASH_MISMATCH', { blob: id, why: `codec ${codec} is not known here` })
+      throw new DomainError('BLOB_HASH_MISMATCH', { blob: id, why: `codec ${codec} is no frame's` })
   }
+}
+
+function orMismatch(id: BlobId, content: Uint8Array | null): Uint8Array {
+  if (content === null) throw new DomainError('BLOB_HASH_MISMATCH', { blob: id })
+  return content
 }
 
 /** True when `content` is what `id` names. Sealed ids need the key of their workspace. */

@@ -1,23 +1,61 @@
 import { closeSync, fdatasyncSync, ftruncateSync, openSync, rmSync, writeSync, writevSync } from 'node:fs'
 import { join } from 'node:path'
 import { DomainError, PACK_MAGIC } from '@turnback/core'
-import type { Frame } from './pack-frame.ts'
+import type { BlobFacts, Frame } from './pack-frame.ts'
 
 /** Buffers are handed to the kernel when they hold this much. */
 const SPILL_BYTES = 4 * 1024 * 1024
 const VECTORS = 512
 
-/** Where a frame's stored bytes lie in its pack. */
-export interface Placed {
-  readonly frame: Omit<Frame, 'header' | 'body'>
+/** A blob in a pack. `at`: where the stored bytes of its frame or block begin. */
+export interface PlacedBlob extends BlobFacts {
   readonly at: number
+  /** Of the stored bytes of its own frame; null in a block, which has one for all. */
+  readonly crc: number | null
 }
 
-export interface FinishedPack {
+export interface PlacedBlock {
+  readonly at: number
+  readonly sizeBytes: number
+  readonly storedBytes: number
+  readonly crc: number
+}
+
+/** Where the frames of one pack lie. */
+export interface Placed {
+  readonly blobs: readonly PlacedBlob[]
+  readonly blocks: readonly PlacedBlock[]
+}
+
+export interface FinishedPack extends Placed {
   /** File name in the folder it was written in. */
   readonly name: string
   readonly bytes: number
-  readonly placed: readonly Placed[]
+}
+
+/** What is known of a frame once its last piece is written. */
+export interface StreamedFrame {
+  readonly header: Uint8Array
+  readonly blob: BlobFacts
+  readonly crc: number
+}
+
+/** Notes where frames come to lie. */
+export class Placing implements Placed {
+  readonly blobs: PlacedBlob[] = []
+  readonly blocks: PlacedBlock[] = []
+
+  /** @param at where the frame's header begins; gives where its body ends */
+  add(frame: Frame, at: number): number {
+    const begin = at + frame.header.length
+    const isBlock = frame.blockBytes !== null
+    for (const blob of frame.blobs) this.blobs.push({ ...blob, at: begin, crc: isBlock ? null : frame.crc })
+    if (frame.blockBytes !== null) {
+      const sizes = { sizeBytes: frame.blockBytes, storedBytes: frame.body.length }
+      this.blocks.push({ at: begin, ...sizes, crc: frame.crc })
+    }
+    return begin + frame.body.length
+  }
 }
 
 /** Writes one new pack file, which nobody else writes to. Nothing of it counts until it is in the index. */
@@ -25,57 +63,81 @@ export class PackWriter {
   readonly #file: string
   readonly #name: string
   readonly #fd: number
-  readonly #placed: Placed[] = []
+  readonly #placing = new Placing()
   #buffers: Uint8Array[] = [Buffer.from(PACK_MAGIC, 'ascii')]
   #buffered = PACK_MAGIC.length
   #written = 0
   #finished: FinishedPack | null = null
+  #isOpen = true
 
+  /** @throws STORE_FULL, NOT_RECORDED */
   constructor(folder: string, name: string) {
     this.#name = name
     this.#file = join(folder, name)
-    this.#fd = orStoreFull(() => openSync(this.#file, 'wx', 0o600))
+    this.#fd = orStoreFault(() => openSync(this.#file, 'wx', 0o600))
+  }
+
+  /** Length of the pack so far. */
+  get bytes(): number {
+    return this.#written + this.#buffered
   }
 
   add(frame: Frame): void {
-    const at = this.#written + this.#buffered + frame.header.length
-    this.#placed.push({ frame: withoutBytes(frame), at })
+    this.#placing.add(frame, this.bytes)
     this.#buffers.push(frame.header, frame.body)
     this.#buffered += frame.header.length + frame.body.length
     if (this.#buffered >= SPILL_BYTES) this.#spill()
   }
 
-  /** A frame whose bytes come piece by piece; `pieces` gives false when they are not as was said. */
-  addPieces(frame: Omit<Frame, 'body'>, pieces: (take: (piece: Uint8Array) => void) => boolean): boolean {
+  /**
+   * A frame whose bytes come piece by piece. `produce` writes them, and gives what they are once they are all there,
+   * or null when they are not as was said: then they are taken back.
+   */
+  addStream(
+    headerBytes: number,
+    produce: (write: (piece: Uint8Array) => void) => StreamedFrame | null,
+  ): boolean {
     this.#spill()
     const begin = this.#written
-    const write = (piece: Uint8Array) => {
-      writeAll(this.#fd, [piece], this.#written)
-      this.#written += piece.length
+    this.#written += headerBytes
+    let frame: StreamedFrame | null = null
+    try {
+      frame = produce((piece) => {
+        writeAll(this.#fd, [piece], this.#written)
+        this.#written += piece.length
+      })
+      if (frame !== null) {
+        writeAll(this.#fd, [frame.header], begin)
+        this.#placing.blobs.push({ ...frame.blob, at: begin + headerBytes, crc: frame.crc })
+      }
+    } finally {
+      if (frame === null) {
+        this.#written = begin
+        orStoreFault(() => ftruncateSync(this.#fd, begin))
+      }
     }
-    write(frame.header)
-    if (pieces(write) && this.#written - begin === frame.header.length + frame.storedBytes) {
-      this.#placed.push({ frame: withoutBytes(frame), at: begin + frame.header.length })
-      return true
-    }
-    this.#written = begin
-    orStoreFull(() => ftruncateSync(this.#fd, begin))
-    return false
+    return frame !== null
   }
 
-  /** Makes the pack durable. Repeatable. @throws STORE_FULL */
+  /** Makes the pack durable. Repeatable. @throws STORE_FULL, NOT_RECORDED */
   finish(): FinishedPack {
     if (this.#finished !== null) return this.#finished
     this.#spill()
-    orStoreFull(() => fdatasyncSync(this.#fd))
-    closeSync(this.#fd)
-    this.#finished = { name: this.#name, bytes: this.#written, placed: this.#placed }
+    orStoreFault(() => fdatasyncSync(this.#fd))
+    this.#close()
+    const { blobs, blocks } = this.#placing
+    this.#finished = { name: this.#name, bytes: this.#written, blobs, blocks }
     return this.#finished
   }
 
   abandon(): void {
-    if (this.#finished === null) closeSync(this.#fd)
+    this.#close()
     rmSync(this.#file, { force: true })
+  }
+
+  #close(): void {
+    if (this.#isOpen) closeSync(this.#fd)
+    this.#isOpen = false
   }
 
   #spill(): void {
@@ -86,22 +148,18 @@ export class PackWriter {
   }
 }
 
-function withoutBytes({ id, codec, sizeBytes, storedBytes }: Omit<Frame, 'body'>): Placed['frame'] {
-  return { id, codec, sizeBytes, storedBytes }
-}
-
-/** Writes all buffers, one after the other, from `position`. @throws STORE_FULL */
+/** Writes all buffers, one after the other, from `position`. @throws STORE_FULL, NOT_RECORDED */
 export function writeAll(fd: number, buffers: readonly Uint8Array[], position: number): void {
   let at = position
   for (let i = 0; i < buffers.length; i += VECTORS) {
     const group = buffers.slice(i, i + VECTORS)
     const wanted = group.reduce((sum, part) => sum + part.length, 0)
-    let written = orStoreFull(() => writevSync(fd, group, at))
+    let written = orStoreFault(() => writevSync(fd, group, at))
     if (written < wanted) {
       // A short write: a signal, or the last block of a disk. Go on from there until it is all there or fails.
       const rest = Buffer.concat(group).subarray(written)
       for (let done = 0; done < rest.length; ) {
-        const more = orStoreFull(() => writeSync(fd, rest, done, rest.length - done, at + written))
+        const more = orStoreFault(() => writeSync(fd, rest, done, rest.length - done, at + written))
         done += more
         written += more
       }
@@ -110,13 +168,17 @@ export function writeAll(fd: number, buffers: readonly Uint8Array[], position: n
   }
 }
 
-export function orStoreFull<T>(work: () => T): T {
+/**
+ * What the system says of the store's own files, as an error of the catalogue: it must never be taken for the fault
+ * of a file that is being captured.
+ */
+export function orStoreFault<T>(work: () => T): T {
   try {
     return work()
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOSPC' || cause.code === 'EDQUOT')) {
-      throw new DomainError('STORE_FULL', {}, { cause })
-    }
-    throw cause
+    if (!(cause instanceof Error && 'code' in cause && 'syscall' in cause)) throw cause
+    const { code } = cause
+    if (code === 'ENOSPC' || code === 'EDQUOT') throw new DomainError('STORE_FULL', {}, { cause })
+    throw new DomainError('NOT_RECORDED', { why: String(code) }, { cause })
   }
 }

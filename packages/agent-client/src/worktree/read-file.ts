@@ -73,7 +73,7 @@ function storeBytes(
     const plain = blobs.idOfOpenFile(workspace, file.fd, false)
     if (plain.blob === known) return plain
   }
-  return blobs.putOpenFile(workspace, file.fd, sealed)
+  return blobs.putOpenFile(workspace, file.fd, sealed, known)
 }
 
 function isGone(error: unknown): boolean {
