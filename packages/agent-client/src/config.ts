@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { DomainError, limits } from '@turnback/core'
 import type { Config, Home } from '#ports.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
+export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Where everything of ours lies: below `$TURNBACK_HOME` when that is set, else in the XDG folders. */
 export function findHome(env: Environment): Home {
@@ -42,9 +42,13 @@ export function makeFolders(home: Home): void {
   }
 }
 
+type NumberField = 'maxFileBytes' | 'diskBudgetBytes' | 'retentionDays' | 'retentionTurns'
+
 const DEFAULTS: Config = {
   maxFileBytes: limits.fileBytes,
-  diskBudgetBytes: 10 * 1024 ** 3,
+  diskBudgetBytes: 5 * 1024 ** 3,
+  retentionDays: 14,
+  retentionTurns: 10_000,
   watch: 'auto',
   include: [],
 }
@@ -69,18 +73,31 @@ export function loadConfig(home: Home): Config {
 }
 
 function readConfig(parsed: unknown, file: string): Config {
-  const bad = (field: string) => new DomainError('VALIDATION_FAILED', { file, field })
-  if (typeof parsed !== 'object' || parsed === null) throw bad('')
-  const bytes = (field: 'maxFileBytes' | 'diskBudgetBytes') => {
+  const bad = (field: string, why: string) =>
+    new DomainError(
+      'VALIDATION_FAILED',
+      { file, field, why },
+      { message: `${file}: ${field === '' ? 'it' : `"${field}"`} has to be ${why}.` },
+    )
+  if (typeof parsed !== 'object' || parsed === null) throw bad('', 'a JSON object')
+  const whole = (field: NumberField, least: number) => {
     const value: unknown = Reflect.get(parsed, field) ?? DEFAULTS[field]
-    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw bad(field)
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least)
+      throw bad(field, `a whole number, ${least} or more`)
     return value
   }
   const include: unknown = Reflect.get(parsed, 'include') ?? DEFAULTS.include
   if (!Array.isArray(include) || !include.every((path): path is string => typeof path === 'string')) {
-    throw bad('include')
+    throw bad('include', 'a list of paths')
   }
   const watch: unknown = Reflect.get(parsed, 'watch') ?? DEFAULTS.watch
-  if (watch !== 'auto' && watch !== 'off') throw bad('watch')
-  return { maxFileBytes: bytes('maxFileBytes'), diskBudgetBytes: bytes('diskBudgetBytes'), watch, include }
+  if (watch !== 'auto' && watch !== 'off') throw bad('watch', '"auto" or "off"')
+  return {
+    maxFileBytes: whole('maxFileBytes', 0),
+    diskBudgetBytes: whole('diskBudgetBytes', 0),
+    retentionDays: whole('retentionDays', 1),
+    retentionTurns: whole('retentionTurns', 1),
+    watch,
+    include,
+  }
 }

@@ -18,6 +18,7 @@ import type {
   TurnManifest,
   WorkspaceId,
 } from '@turnback/core'
+import type { GapLog } from './gap-ports.ts'
 import type { TreeWriter } from './write-ports.ts'
 
 /**
@@ -45,13 +46,19 @@ export interface Workspace {
 
 /** Bytes by name. Everything here is local; nothing is fetched. */
 export interface BlobStore {
-  /** Stores bytes under their id and gives it; repeatable. Durable only after {@link BlobStore.flush}. @throws STORE_FULL */
+  /** Stores bytes under their id and gives it; repeatable. Durable only after {@link BlobStore.flush}. @throws STORE_FULL, NOT_RECORDED */
   put(workspace: WorkspaceId, bytes: Uint8Array, sealed: boolean): BlobId
   /**
    * The same for a file that is read in pieces from an open descriptor, from its beginning to its end.
+   * @param previous the blob that the same path had before: a new version may be stored as what differs from it
    * @returns the id, and the bytes that were read: the caller compares them with what fstat says.
    */
-  putOpenFile(workspace: WorkspaceId, fd: number, sealed: boolean): { blob: BlobId; sizeBytes: number }
+  putOpenFile(
+    workspace: WorkspaceId,
+    fd: number,
+    sealed: boolean,
+    previous?: BlobId | null,
+  ): { blob: BlobId; sizeBytes: number }
   has(id: BlobId): boolean
   /** Length of what the id names, or null when it is not here. */
   findSize(id: BlobId): number | null
@@ -65,7 +72,7 @@ export interface BlobStore {
   idOfOpenFile(workspace: WorkspaceId, fd: number, sealed: boolean): { blob: BlobId; sizeBytes: number }
   /**
    * Makes all that was put durable (pack files first) and lists it in the index; in the caller's transaction when
-   * one is open, else in one of its own. Called before the log names the blobs. @throws STORE_FULL
+   * one is open, else in one of its own. Called before the log names the blobs. @throws STORE_FULL, NOT_RECORDED
    */
   flush(): void
 }
@@ -100,7 +107,12 @@ export interface TurnRow {
   readonly lastEventMs: number | null
   /** Tools that began and did not end, of an open turn. */
   readonly toolsInFlight: number
-  readonly agentPid: number | null
+  /** The agent that works on it; null when nobody said which process that is. */
+  readonly agentProcess: ProcessName | null
+  /** The start of the machine in which it was last heard of; null in what older clients wrote. */
+  readonly boot: string | null
+  /** It began without a look at the tree, and there was none since: what was there before it is not known. */
+  readonly isUnseen: boolean
   /** Paths that it changed, directories included; 0 while it is open. */
   readonly entries: number
   /** Of these, files and links that were made, changed and deleted. */
@@ -108,6 +120,25 @@ export interface TurnRow {
   readonly changed: number
   readonly deleted: number
   readonly skipped: number
+}
+
+/** A process that is told apart from another one with the same number, before and after a restart of the machine. */
+export interface ProcessName {
+  readonly pid: number
+  /** What the system says of its start, only compared; '' where it says nothing. */
+  readonly started: string
+  readonly boot: string
+}
+
+/** Other processes of this machine. */
+export interface Processes {
+  /** Of the present start of the machine; '' where the system does not say. */
+  boot(): string
+  /** Null when there is no such process, or it has ended. */
+  find(pid: number): ProcessName | null
+  isAlive(name: ProcessName): boolean
+  /** Who started it, who started that one, and so on. */
+  listAncestors(pid: number): number[]
 }
 
 /** What an agent's adapter said during a turn. */
@@ -209,7 +240,7 @@ export interface Leases {
 }
 
 /** The log of one machine: workspaces, turns, changes, restores. SQLite; every write is in a transaction. */
-export interface Log {
+export interface Log extends GapLog {
   /** Runs `work` in one immediate transaction: all of it is kept, or none. Called inside itself it joins in. */
   transact<T>(work: () => T): T
 
@@ -307,8 +338,20 @@ export interface RestoreRecord {
 export interface Capture {
   /** Looks at the whole tree and records what differs. A restore calls it first, so the present is always known. */
   scan(lease: Lease, workspace: Workspace, options?: CaptureOptions): Promise<ScanResult>
-  /** Ends open turns that their agent did not end itself; with a scan first, by contract rule 2. */
-  closeOpenTurns(lease: Lease, workspace: Workspace, reason: EndReason): Promise<TurnId[]>
+  /** A restore ends all open turns; with a scan first, by contract rule 2. */
+  closeOpenTurns(lease: Lease, workspace: Workspace): Promise<TurnId[]>
+  /**
+   * An open turn that a restore has to wait for (contract rule 10), or null.
+   * @param caller the process that asks for the restore: a turn whose agent stands above it asks itself
+   */
+  findBusy(workspace: Workspace, caller: number | null): TurnId | null
+  /** Turns that nobody is going to end, and turns that began without a look at the tree. */
+  listLeftBehind(workspace: Workspace): TurnId[]
+  /**
+   * Ends the former as `lost` and makes the look that the latter lack; all, or those of `only`. Gives up at once when
+   * somebody else has the tree. @returns those that it ended
+   */
+  lookAfter(workspace: Workspace, only?: ReadonlySet<TurnId>): Promise<TurnId[]>
   /**
    * Makes the turn that a restore is, in one transaction: number, scan, signed manifest, event, report, the known
    * tree (so that the next scan takes nothing of it for anybody's), and the end of the journal.
@@ -336,6 +379,7 @@ export interface WorkTree {
   readFile(workspace: Workspace, path: RelPath): Uint8Array
 }
 
+export type { GapRow, ListedTurnRow, RemovedTurnRow } from './gap-ports.ts'
 export type { FolderMode, Present, StepOutcome, TreeStep, TreeWriter } from './write-ports.ts'
 
 /** What git says of a folder, read from its files without running it. All null in a folder without git. */
@@ -374,6 +418,10 @@ export interface Config {
   readonly maxFileBytes: number
   /** Shown as the budget in `status`; retention works towards it. */
   readonly diskBudgetBytes: number
+  /** Turns that ended before this many days go. */
+  readonly retentionDays: number
+  /** At most this many turns of a workspace stay. */
+  readonly retentionTurns: number
   /** `off`: the resident client looks at the whole tree each time instead of hearing of changes. */
   readonly watch: 'auto' | 'off'
   /** Paths below a workspace's root that are captured whatever the rules say of them. */
@@ -383,6 +431,7 @@ export interface Config {
 /** All that a command needs. Made once per process by deps.ts; close it at the end. */
 export interface Deps {
   readonly clock: Clock
+  readonly processes: Processes
   readonly home: Home
   readonly config: Config
   readonly log: Log

@@ -37,7 +37,16 @@ export function planInput(
     restores: listRestoreFacts(deps, workspace),
     tree,
     content: planContent(deps, workspace, naming),
+    ...findGapFor(deps, workspace, request.target),
   }
+}
+
+/** What retention left of the log's beginning, and of the target if that lies before it. */
+function findGapFor(deps: Deps, workspace: Workspace, target: TurnId): Pick<PlanInput, 'gap'> {
+  const gap = deps.log.findGap(workspace.id)
+  if (gap === null) return {}
+  const turns = deps.log.listRemovedTurns(workspace.id)
+  return { gap: { scan: gap.scan, turns, listing: deps.log.findListing(target) } }
 }
 
 export function listTurnFacts(deps: Deps, workspace: Workspace): TurnFacts[] {
@@ -62,7 +71,13 @@ function turnsOf(change: Change): TurnId[] {
 
 export function listRestoreFacts(deps: Deps, workspace: Workspace): RestoreFacts[] {
   const numbers = new Map(deps.log.listTurns(workspace.id).map((row) => [row.turn, row.number]))
-  return deps.log.listRestores(workspace.id).map(({ turn, detail }) => ({
+  // A turn before the gap keeps the mark that a restore gave it which is gone.
+  const gone = deps.log.listListed(workspace.id).flatMap(({ turn, undoneBy }): RestoreFacts[] => {
+    if (undoneBy === null) return []
+    const { restore, number, isWhole } = undoneBy
+    return [{ turn: restore, number, target: turn, takenBack: null, of: [turn], isWhole, status: 'done' }]
+  })
+  const known = deps.log.listRestores(workspace.id).map(({ turn, detail }) => ({
     turn,
     number: numbers.get(turn) ?? 0,
     target: detail.target,
@@ -71,6 +86,7 @@ export function listRestoreFacts(deps: Deps, workspace: Workspace): RestoreFacts
     isWhole: detail.paths === null,
     status: detail.status,
   }))
+  return [...gone, ...known]
 }
 
 function planContent(deps: Deps, workspace: Workspace, naming: Naming): PlanContent {

@@ -21,7 +21,9 @@ export function headFacts(git: GitState): HeadFacts {
 /** Compares HEAD with HEAD at the end of the latest turn in scope, or of the restore that is taken back. */
 export function judgeHead(deps: Deps, workspace: Workspace, plan: RestorePlan, git: GitState): HeadJudgement {
   const latest = plan.takenBack ?? plan.turns.at(-1) ?? plan.target
-  const row = deps.log.findTurn(latest)
+  const row =
+    deps.log.findTurn(latest) ??
+    deps.log.listRemovedTurns(workspace.id).find((removed) => removed.turn === latest)
   const then = row?.headAfter ?? null
   const now = git.head
   const judged = (verdict: HeadVerdict): HeadJudgement => ({ verdict, then, now })

@@ -39,10 +39,16 @@ export function findTarget(deps: Deps, workspace: Workspace, target: Target): Tu
   switch (target.kind) {
     case 'turn':
       return target.turn
-    case 'undo':
-      return findNextUndo(listTurnFacts(deps, workspace), listRestoreFacts(deps, workspace), target.session)
-    case 'redo':
-      return findNextRedo(listTurnFacts(deps, workspace), listRestoreFacts(deps, workspace))
+    case 'undo': {
+      const restores = listRestoreFacts(deps, workspace)
+      const removed = deps.log.listRemovedTurns(workspace.id)
+      return findNextUndo(listTurnFacts(deps, workspace), restores, target.session, removed)
+    }
+    case 'redo': {
+      const restores = listRestoreFacts(deps, workspace)
+      const removed = deps.log.listRemovedTurns(workspace.id)
+      return findNextRedo(listTurnFacts(deps, workspace), restores, removed)
+    }
   }
 }
 

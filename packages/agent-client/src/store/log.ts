@@ -26,6 +26,7 @@ import type {
   Workspace,
 } from '#ports.ts'
 import type { Database } from './database.ts'
+import { findGap, findListing, listListed, listRemovedTurns } from './gap-rows.ts'
 import { type KnownTrees, toTree } from './known-tree.ts'
 import {
   toChange,
@@ -108,6 +109,29 @@ export class SqliteLog implements Log {
       putBack: detail.putBack.map(({ path, scan }) => ({ path, scan })),
       pushed: detail.pushed,
     }))
+  }
+
+  findGap(workspace: WorkspaceId) {
+    return findGap(this.db, workspace)
+  }
+
+  listRemovedTurns(workspace: WorkspaceId) {
+    return listRemovedTurns(this.db, workspace)
+  }
+
+  listListed(workspace: WorkspaceId) {
+    return listListed(this.db, workspace)
+  }
+
+  findListing(turn: TurnId) {
+    return findListing(this.db, turn)
+  }
+
+  setPinned(turn: TurnId, isPinned: boolean): void {
+    // A checkpoint keeps itself without a pin: only a word to the contrary lets it go.
+    const released = "CASE kind WHEN 'checkpoint' THEN -1 ELSE 0 END"
+    const sql = `UPDATE turns SET pinned = ${isPinned ? '1' : released} WHERE id = ?`
+    this.transact(() => this.db.run(sql, turn))
   }
 
   listRestores(workspace: WorkspaceId): RestoreRow[] {
