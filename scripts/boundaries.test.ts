@@ -23,7 +23,7 @@ const testsOnly = 'core/testing is for tests.'
 const byIndex = 'A module is used through its index.ts.'
 const noRoutes = 'ui/ knows no route and no API: pass values and callbacks in.'
 const noFiles =
-  "Files are touched by worktree/ (the user's), store/, crypto/, adapters/ and config.ts (ours) only; go through ports.ts."
+  "Files are touched by worktree/ (the user's), store/, crypto/, adapters/, resident/ and config.ts (ours) only; go through ports.ts."
 const upwards = 'The flow is adapters → capture → store → sync; nothing calls back up.'
 const portsOnly = 'capture/ and restore/ know ports.ts; concretes are wired in deps.ts.'
 const below = 'worktree/, store/ and crypto/ stand below everything that uses them.'
@@ -134,7 +134,7 @@ const forbiddenImports: [file: string, specifier: string, message: string][] = [
   ),
   [`${client}/main.ts`, 'node:fs/promises', noFiles],
   ...['capture', 'restore'].flatMap((folder) =>
-    ['#store/packs.ts', '#sync/push.ts', '#worktree/scan.ts', '#cli/undo.ts'].map(
+    ['#store/packs.ts', '#sync/push.ts', '#worktree/scan.ts', '#cli/undo.ts', '#resident/start.ts'].map(
       (name, n): [string, string, string] => [`${client}/${folder}/b${n}.ts`, name, portsOnly],
     ),
   ),
@@ -143,9 +143,11 @@ const forbiddenImports: [file: string, specifier: string, message: string][] = [
   [`${client}/worktree/b.ts`, '#capture/begin.ts', below],
   [`${client}/store/b.ts`, '#sync/push.ts', below],
   [`${client}/crypto/b.ts`, '#cli/undo.ts', below],
+  [`${client}/store/c.ts`, '#resident/start.ts', below],
   [`${client}/adapters/b.ts`, '#store/packs.ts', translateOnly],
   [`${client}/adapters/c.ts`, '#worktree/scan.ts', translateOnly],
   [`${client}/sync/b.ts`, '#worktree/scan.ts', throughRestore],
+  [`${client}/sync/c.ts`, '#resident/start.ts', throughRestore],
 ]
 
 const allowedImports: [file: string, specifiers: string[]][] = [

@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty'
 import { EXIT } from '#cli/exit-code.ts'
 import { runCommandLine } from '#cli/run.ts'
 
@@ -7,7 +8,8 @@ process.stdout.on('error', (error) => {
   if (!('code' in error && error.code === 'EPIPE')) throw error
 })
 
-process.exitCode = await runCommandLine(process.argv.slice(2), process.env, process.cwd(), {
+const caller = { env: process.env, folder: process.cwd(), pid: process.ppid, isPerson: isatty(2) }
+process.exitCode = await runCommandLine(process.argv.slice(2), caller, {
   out: (text) => {
     process.stdout.write(text)
   },

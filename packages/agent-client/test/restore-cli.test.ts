@@ -37,13 +37,17 @@ async function run(folder: string, ...args: string[]): Promise<Ran> {
   const out: Buffer[] = []
   let said = ''
   const env = { TURNBACK_HOME: join(top, 'home'), HOME: join(top, 'user'), PATH: process.env.PATH }
-  const code = await runCommandLine(args, env, join(root, folder), {
-    out: (text) => out.push(Buffer.from(text)),
-    talk: (text) => {
-      said += text
+  const code = await runCommandLine(
+    args,
+    { env, folder: join(root, folder), pid: process.pid, isPerson: false },
+    {
+      out: (text) => out.push(Buffer.from(text)),
+      talk: (text) => {
+        said += text
+      },
+      readStdin: async () => '',
     },
-    readStdin: async () => '',
-  })
+  )
   return { code, bytes: Buffer.concat(out), said }
 }
 

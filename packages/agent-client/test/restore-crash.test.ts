@@ -353,13 +353,18 @@ describe('trouble with single files', () => {
   async function runHere(...words: string[]): Promise<{ code: number; json: unknown; talk: string }> {
     let out = ''
     const talk: string[] = []
-    const code = await runCommandLine(words, { HOME: rig.top, TURNBACK_HOME: rig.home }, rig.root, {
-      out: (text) => {
-        out += Buffer.from(text).toString('utf8')
+    const env = { HOME: rig.top, TURNBACK_HOME: rig.home }
+    const code = await runCommandLine(
+      words,
+      { env, folder: rig.root, pid: process.pid, isPerson: false },
+      {
+        out: (text) => {
+          out += Buffer.from(text).toString('utf8')
+        },
+        talk: (text) => talk.push(text),
+        readStdin: async () => '',
       },
-      talk: (text) => talk.push(text),
-      readStdin: async () => '',
-    })
+    )
     return { code, json: JSON.parse(out), talk: talk.join('') }
   }
 

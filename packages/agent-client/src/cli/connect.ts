@@ -1,13 +1,17 @@
+import { CLIENT_VERSION } from '#client-version.ts'
+import { runResident } from '#resident/resident.ts'
+import { startResident, stopResident, tellStarter } from '#resident/start.ts'
+import { findResident } from '#store/resident-files.ts'
 import { findConnection } from '#sync/login.ts'
-import { runResident, startResident, tellStarter } from '#sync/run-resident.ts'
-import { describeSync } from '#sync/status.ts'
 import type { Context, Register } from './context.ts'
 
 export const register: Register = (program, context) => {
   program
     .command('connect')
     .option('--foreground', 'stay in this terminal')
-    .description('start the resident client: it sends turns and answers the service')
+    .description(
+      'start the resident client: it watches trees, serves commands, and sends turns once there is a login',
+    )
     .action(async ({ foreground }: { foreground?: boolean }) => {
       if (foreground === true) await stay(context)
       else await goToBackground(context)
@@ -16,9 +20,11 @@ export const register: Register = (program, context) => {
 
 async function goToBackground(context: Context): Promise<void> {
   const { deps, env } = context
-  const before = describeSync(deps, env).resident
+  const before = findResident(deps.home.store)
+  const isOld = before !== null && (before.isOutdated || before.version !== CLIENT_VERSION)
+  if (isOld) await stopResident(deps)
   const { process: started } = await startResident(deps, env, process.argv[1] ?? '')
-  const alreadyRunning = before?.pid === started.pid
+  const alreadyRunning = before?.process.pid === started.pid
   const loggedIn = findConnection(deps.home, env) !== null
   context.print({ pid: started.pid, alreadyRunning, loggedIn, logs: deps.home.logs }, () =>
     [
@@ -29,15 +35,21 @@ async function goToBackground(context: Context): Promise<void> {
 }
 
 async function stay(context: Context): Promise<void> {
-  const { deps, env } = context
   // The starter goes away, and with it the other end of this.
   process.stderr.on('error', () => undefined)
   let isFirst: boolean
   try {
-    isFirst = await runResident(deps, env, () => {
-      tellStarter({ ready: true })
-      if (process.stderr.isTTY)
-        context.talk(`connected client is up (process ${process.pid}); end it with Ctrl-C`)
+    isFirst = await runResident({
+      env: context.env,
+      runLine({ argv, folder, parentPid, talksToTerminal }, env, streams, deps) {
+        const caller = { env, folder, pid: parentPid, isPerson: talksToTerminal }
+        return context.runLine(argv, caller, streams, deps)
+      },
+      ready() {
+        tellStarter({ ready: true })
+        if (process.stderr.isTTY)
+          context.talk(`connected client is up (process ${process.pid}); end it with Ctrl-C`)
+      },
     })
   } catch (error) {
     tellStarter({ ready: false, why: error instanceof Error ? error.message : String(error) })

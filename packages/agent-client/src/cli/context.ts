@@ -2,6 +2,7 @@ import { isAbsolute, join } from 'node:path'
 import { DomainError } from '@turnback/core'
 import { Command } from 'commander'
 import { CLIENT_VERSION } from '#client-version.ts'
+import type { Environment } from '#config.ts'
 import { type ClientDeps, openDeps } from '#deps.ts'
 import type { Workspace } from '#ports.ts'
 import { findWorkspaceAround, realFolder } from '#worktree/find-root.ts'
@@ -15,19 +16,50 @@ export interface Streams {
   readStdin(): Promise<string>
 }
 
+/** Who runs a command, and from where. */
+export interface Caller {
+  readonly env: Environment
+  readonly folder: string
+  /** The process that started the command: the agent, or a shell of it. */
+  readonly pid: number
+  /** Whether a person reads the talk. */
+  readonly isPerson: boolean
+}
+
+/** Runs one more command line in this process. @returns the exit code */
+export type RunLine = (
+  argv: readonly string[],
+  caller: Caller,
+  streams: Streams,
+  opened: ClientDeps | null,
+) => Promise<number>
+
 /** One run of the command line. Commands print their result through it, once. */
 export class Context {
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly caller: Caller
+  /** For the resident client, which carries out the commands of others. */
+  readonly runLine: RunLine
   exitCode: number = EXIT.done
   readonly #streams: Streams
-  readonly #start: string
   #options: { readonly C?: string; readonly json?: boolean } = {}
+  /** Somebody else's, who closes it. */
+  readonly #opened: ClientDeps | null
   #deps: ClientDeps | null = null
 
-  constructor(env: Context['env'], start: string, streams: Streams) {
-    this.env = env
-    this.#start = start
+  constructor(caller: Caller, streams: Streams, opened: ClientDeps | null, runLine: RunLine) {
+    this.caller = caller
     this.#streams = streams
+    this.#opened = opened
+    this.runLine = runLine
+  }
+
+  get env(): Environment {
+    return this.caller.env
+  }
+
+  /** The process that started the command. */
+  get callerPid(): number {
+    return this.caller.pid
   }
 
   /** The options that every command takes, wherever they stand. */
@@ -42,12 +74,14 @@ export class Context {
   /** The folder that the command runs in, links resolved. @throws USAGE when there is none */
   get folder(): string {
     const given = this.#options.C
-    if (given === undefined) return realFolder(this.#start)
-    return realFolder(isAbsolute(given) ? given : join(this.#start, given))
+    const { folder } = this.caller
+    if (given === undefined) return realFolder(folder)
+    return realFolder(isAbsolute(given) ? given : join(folder, given))
   }
 
   /** Opens the store on first use. */
   get deps(): ClientDeps {
+    if (this.#opened !== null) return this.#opened
     this.#deps ??= openDeps(this.env)
     return this.#deps
   }

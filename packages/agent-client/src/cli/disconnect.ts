@@ -1,4 +1,4 @@
-import { stopResident } from '#sync/run-resident.ts'
+import { stopResident } from '#resident/start.ts'
 import type { Register } from './context.ts'
 
 export const register: Register = (program, context) => {

@@ -1,17 +1,23 @@
 import { DomainError } from '@turnback/core'
 import { CommanderError } from 'commander'
+import type { ClientDeps } from '#deps.ts'
+import { findCommandName } from './command-name.ts'
 import { COMMANDS } from './commands.ts'
-import { Context, makeProgram, type Streams } from './context.ts'
+import { type Caller, Context, makeProgram, type Streams } from './context.ts'
 import { EXIT } from './exit-code.ts'
 
-/** Runs one command line. @returns the exit code */
+/**
+ * Runs one command line.
+ * @param opened the store of a process that stays; else it is opened for this command, and closed after it
+ * @returns the exit code
+ */
 export async function runCommandLine(
   argv: readonly string[],
-  env: Context['env'],
-  folder: string,
+  caller: Caller,
   streams: Streams,
+  opened: ClientDeps | null = null,
 ): Promise<number> {
-  const context = new Context(env, folder, streams)
+  const context = new Context(caller, streams, opened, runCommandLine)
   try {
     const program = makeProgram(context)
     const name = findCommandName(argv)
@@ -43,16 +49,6 @@ function translate(error: unknown): unknown {
 
 function usage(message: string): DomainError {
   return new DomainError('USAGE', {}, { message: message.trimEnd() })
-}
-
-/** The first word that is neither an option nor the folder of `-C`. */
-function findCommandName(argv: readonly string[]): string | null {
-  for (let i = 0; i < argv.length; i++) {
-    const word = argv[i] ?? ''
-    if (word === '-C') i++
-    else if (!word.startsWith('-')) return word
-  }
-  return null
 }
 
 /** Before the line is understood, as far as it can be told: what follows `--` belongs to another program. */

@@ -38,6 +38,7 @@ export const register: Register = (program, context) => {
 function describeInWords(sync: SyncStatus): string[] {
   const service = sync.server ?? 'not logged in'
   return [
+    residentInWords(sync.resident),
     `service: ${service}, ${sync.connected ? 'connected' : 'not connected'}`,
     `to be sent: ${sync.unpushed}, set aside: ${sync.setAside.length}`,
     ...sync.setAside.map(({ turn, reason }) => `  ${turn}: ${reason}`),
@@ -49,4 +50,13 @@ function describeInWords(sync: SyncStatus): string[] {
       ? []
       : [`last trouble: ${sync.lastError.message} (${sync.lastError.code})`]),
   ]
+}
+
+function residentInWords(resident: SyncStatus['resident']): string {
+  if (resident === null) return 'resident client: not running; `turnback connect` starts it'
+  const { pid, serves, watches, isOutdated } = resident
+  if (isOutdated)
+    return `resident client: process ${pid}, of an older version; \`turnback connect\` renews it`
+  const does = [...(serves ? ['serves commands'] : []), ...(watches ? ['watches trees'] : [])]
+  return `resident client: process ${pid}, ${does.length === 0 ? 'only sends turns' : does.join(', ')}`
 }

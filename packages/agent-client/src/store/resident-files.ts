@@ -32,6 +32,12 @@ export function takeResidentLock(store: string): ResidentLock | null {
 const residentSchema = z.object({
   process: z.object({ pid: z.int(), started: z.string(), boot: z.string() }),
   startedAt: z.string(),
+  version: z.string(),
+  /** Whether its code is not what lies on the disk any more. */
+  isOutdated: z.boolean(),
+  /** Whether commands reach it without Node, and whether it hears of changes in trees. */
+  serves: z.boolean(),
+  watches: z.boolean(),
   link: z.enum(['socket', 'poll', 'down', 'paused', 'not-logged-in']),
   server: z.string().nullable(),
   since: z.string(),

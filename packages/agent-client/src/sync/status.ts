@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { RestoreId, TurnId } from '@turnback/core'
+import { CLIENT_VERSION } from '#client-version.ts'
 import type { Deps } from '#ports.ts'
-import { findResident, type LinkState } from '#store/resident-files.ts'
+import { findResident, type LinkState, type ResidentFacts } from '#store/resident-files.ts'
 import { findConnection, findLogin } from './login.ts'
 import { findPause, UNTIL_RESUMED } from './pause.ts'
 import { loadPolicy, type Policy } from './policy.ts'
@@ -16,7 +17,16 @@ export interface SyncStatus {
   readonly setAside: readonly { readonly turn: TurnId; readonly reason: string }[]
   /** Whether the resident runs and the service hears it. */
   readonly connected: boolean
-  readonly resident: { readonly pid: number; readonly link: LinkState; readonly since: string } | null
+  readonly resident: {
+    readonly pid: number
+    readonly link: LinkState
+    readonly since: string
+    /** Whether commands reach it without Node, and whether it hears of changes in trees. */
+    readonly serves: boolean
+    readonly watches: boolean
+    /** Whether the client was changed since it started; then commands do their work themselves. */
+    readonly isOutdated: boolean
+  } | null
   readonly server: string | null
   readonly machine: { readonly id: string; readonly fingerprint: string } | null
   readonly policy: Policy
@@ -41,8 +51,7 @@ export function describeSync(deps: Deps, env: Readonly<Record<string, string | u
     unpushed: deps.log.countOutbox().unpushed,
     setAside: deps.log.listSetAside().map(({ turn, why }) => ({ turn, reason: why })),
     connected: resident !== null && (resident.link === 'socket' || resident.link === 'poll'),
-    resident:
-      resident === null ? null : { pid: resident.process.pid, link: resident.link, since: resident.since },
+    resident: resident === null ? null : describeResident(resident),
     server: findConnection(deps.home, env)?.server.href ?? null,
     machine: findLogin(deps.home) === null ? null : describeMachine(deps),
     policy: loadPolicy(deps.home),
@@ -50,6 +59,12 @@ export function describeSync(deps: Deps, env: Readonly<Record<string, string | u
     pendingRemote: listPending(deps),
     ...(lastError === null ? {} : { lastError }),
   }
+}
+
+function describeResident(resident: ResidentFacts): SyncStatus['resident'] {
+  const { link, since, serves, watches } = resident
+  const isOutdated = resident.isOutdated || resident.version !== CLIENT_VERSION
+  return { pid: resident.process.pid, link, since, serves: serves && !isOutdated, watches, isOutdated }
 }
 
 /** First characters of the hash of the signing key, as the machines page shows them too. */

@@ -1,19 +1,10 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DomainError } from '@turnback/core'
+import type { Environment } from '#config.ts'
 import type { Deps } from '#ports.ts'
-import { createRemoteRestores } from '#restore/remote.ts'
-import { makeLogFile } from '#store/log-file.ts'
 import { isAlive } from '#store/process.ts'
-import {
-  deleteResidentFacts,
-  findResident,
-  type ResidentFacts,
-  takeResidentLock,
-} from '#store/resident-files.ts'
-import { Resident } from './resident.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
+import { findResident, type ResidentFacts } from '#store/resident-files.ts'
 
 /** What a resident in the background says to whoever started it, once. */
 interface StartMessage {
@@ -24,27 +15,6 @@ interface StartMessage {
 const START_MS = 60_000
 const STOP_MS = 30_000
 const LOOK_MS = 20
-
-/** Is the resident, until it is told to end. @returns false when there is one already */
-export async function runResident(deps: Deps, env: Environment, ready: () => void): Promise<boolean> {
-  const lock = takeResidentLock(deps.home.store)
-  if (lock === null) return false
-  const stop = new AbortController()
-  const end = () => stop.abort()
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  // What runs is brought to its end, so the process does not just vanish.
-  for (const signal of signals) process.removeAllListeners(signal).on(signal, end)
-  try {
-    const note = makeLogFile(deps.home.logs, 'connect', () => deps.clock.nowMs())
-    const resident = new Resident({ deps, env, note, restores: createRemoteRestores(deps) })
-    await resident.run(stop.signal, ready)
-  } finally {
-    deleteResidentFacts(deps.home.store)
-    lock.release()
-    for (const signal of signals) process.off(signal, end)
-  }
-  return true
-}
 
 /** Tells the starter of a background process; does nothing without one. */
 export function tellStarter(message: StartMessage): void {
@@ -59,7 +29,8 @@ export async function startResident(deps: Deps, env: Environment, script: string
   const child = spawn(process.execPath, [...process.execArgv, script, 'connect', '--foreground'], {
     cwd: '/',
     detached: true,
-    env: { ...env },
+    // From another folder a relative path would mean another place.
+    env: { ...env, ...(env.TURNBACK_HOME ? { TURNBACK_HOME: deps.home.config } : {}) },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   let words = ''

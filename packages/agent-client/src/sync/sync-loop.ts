@@ -2,7 +2,7 @@ import type { MachineMessage } from '@turnback/core'
 import { CLIENT_VERSION } from '#client-version.ts'
 import type { Deps } from '#ports.ts'
 import type { RemoteRestores } from '#restore/remote.ts'
-import { type LinkState, watchFolder, writeResidentFacts } from '#store/resident-files.ts'
+import { type LinkState, watchFolder } from '#store/resident-files.ts'
 import { makeBackoff } from './backoff.ts'
 import type { Caller } from './caller.ts'
 import { Commands } from './commands.ts'
@@ -15,10 +15,12 @@ import { asDomainError } from './push-trouble.ts'
 import { listQuietUnsettled, settleAll } from './settle.ts'
 import { Wake } from './wake.ts'
 
-export interface ResidentParts {
+export interface SyncParts {
   readonly deps: Deps
   readonly restores: RemoteRestores
   readonly env: Readonly<Record<string, string | undefined>>
+  /** By which way the service is heard now. */
+  onState(link: LinkState, server: string | null): void
   note(event: string, facts?: Readonly<Record<string, unknown>>): void
 }
 
@@ -27,31 +29,26 @@ const LOOK_MS = 10_000
 const PUSH_BOUNDS = { firstMs: 500, ceilingMs: 60_000 }
 const LINK_BOUNDS = { firstMs: 300, ceilingMs: 15_000 }
 
-/**
- * The process that stays: sends new turns soon after their end and does what the service may ask for. Without a
- * login it only waits for one.
- */
-export class Resident {
-  readonly #parts: ResidentParts
+/** Sends new turns soon after their end and does what the service may ask for. Without a login it only waits for one. */
+export class SyncLoop {
+  readonly #parts: SyncParts
   readonly #commands: Commands
   readonly #news = new Wake()
   readonly #settings = new Wake()
   readonly #linkNews = new Wake()
-  readonly #startedAt: string
   #link: LinkState = 'not-logged-in'
   #server: string | null = null
   #outbox = ''
 
-  constructor(parts: ResidentParts) {
+  constructor(parts: SyncParts) {
     const { deps, restores, note } = parts
     this.#parts = parts
-    this.#startedAt = new Date(deps.clock.nowMs()).toISOString()
     this.#commands = new Commands({ deps, restores, note, wakePush: () => this.#news.ring() })
   }
 
-  /** Until aborted. `ready` is called once everything is watched and the first look was taken. */
-  async run(signal: AbortSignal, ready: () => void): Promise<void> {
-    const { deps, note } = this.#parts
+  /** Until aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { deps } = this.#parts
     const watchers = [
       watchFolder(
         deps.home.store,
@@ -66,13 +63,10 @@ export class Resident {
     ]
     try {
       this.#sayState('not-logged-in', null)
-      note('started', { pid: process.pid, version: CLIENT_VERSION })
-      ready()
       await this.#commands.resume()
       while (!signal.aborted) await this.#runUntilSettingsChange(signal)
     } finally {
       for (const watcher of watchers) watcher.close()
-      note('stopped', { pid: process.pid })
     }
   }
 
@@ -184,10 +178,8 @@ export class Resident {
     if (link === this.#link && server === this.#server && this.#server !== null) return
     this.#link = link
     this.#server = server
-    const { deps, note } = this.#parts
-    const since = new Date(deps.clock.nowMs()).toISOString()
-    writeResidentFacts(deps.home.store, { startedAt: this.#startedAt, link, server, since })
-    note('link', { state: link })
+    this.#parts.onState(link, server)
+    this.#parts.note('link', { state: link })
   }
 }
 

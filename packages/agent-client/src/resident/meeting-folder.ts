@@ -1,0 +1,192 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { DomainError } from '@turnback/core'
+import { nameThisProcess } from '#store/process.ts'
+
+/** Reply pipes that are kept ready, and after how many requests they are filled up. */
+const POOL = { pipes: 64, takenBeforeRefill: 24 }
+/** What a caller left behind is removed after this. */
+const STALE_MS = 3_600_000
+
+/** One request that was taken: its own files, and the open end of the pipe that its caller reads. */
+export interface TakenRequest {
+  readonly bytes: Buffer
+  /** Null when the caller is gone. */
+  readonly reply: number | null
+  /** Path without its ending: what else belongs to this request lies beside it. */
+  readonly base: string
+}
+
+/**
+ * The folder in which `bin/turnback` and the resident client meet. A POSIX shell can open no socket, so it is named
+ * pipes (docs/decisions/0008):
+ *
+ *     resident              `PID START VERSION PLACE`: who serves, since when, and in which folder beside this file
+ *     PLACE/bell            pipe: the number of a request that is ready, a line each
+ *     PLACE/N.reply         pipe for one answer; made in advance, because making one costs the caller a process
+ *     PLACE/N.claim         made by the caller; that it could be made is what gives it the number N
+ *     PLACE/N.request       what is to be done
+ *     PLACE/N.stdin         what was piped in, for the few commands that read it
+ *     PLACE/N.taken         the same, once the resident has it: the rename is what decides who carries it out
+ *     PLACE/slow            made by a caller that waited in vain; until it is gone the others do not even ask
+ *
+ * Each resident has a PLACE of its own, so that nothing is ever rung into the past or the future.
+ */
+export class MeetingFolder {
+  readonly #folder: string
+  readonly #onTrouble: (error: unknown) => void
+  readonly place: string
+  #made = 0
+  #taken = 0
+  #refilling: Promise<void> | null = null
+
+  /** Makes the folder, for its owner alone. @throws SOCKET_UNSAFE for one that others can write or own */
+  constructor(folder: string, onTrouble: (error: unknown) => void) {
+    this.#folder = folder
+    this.#onTrouble = onTrouble
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    assertPrivate(folder)
+    this.place = join(folder, `p${process.pid}-${randomBytes(6).toString('hex')}`)
+    mkdirSync(this.place, { mode: 0o700 })
+  }
+
+  get bell(): string {
+    return join(this.place, 'bell')
+  }
+
+  /** Makes the pipes. Callers find them once {@link announce} has said where. */
+  async prepare(): Promise<void> {
+    await makePipes([this.bell])
+    await this.refill()
+  }
+
+  announce(version: string): void {
+    const { pid, started } = nameThisProcess()
+    const file = join(this.#folder, 'resident')
+    const temporary = join(this.place, 'resident.tmp')
+    writeFileSync(
+      temporary,
+      `${pid} ${started === '' ? '-' : started} ${version} ${this.place.slice(this.#folder.length + 1)}\n`,
+      {
+        mode: 0o600,
+      },
+    )
+    renameSync(temporary, file)
+  }
+
+  /** From now on nobody new comes. */
+  withdraw(): void {
+    rmSync(join(this.#folder, 'resident'), { force: true })
+  }
+
+  /** Takes a request, so that its caller can no longer withdraw it; null when it was withdrawn. */
+  take(id: string): TakenRequest | null {
+    const base = join(this.place, id)
+    const reply = openForWriting(`${base}.reply`)
+    // The pipe's name goes first: who can make the claim again finds that there is no pipe, and takes another number.
+    rmSync(`${base}.reply`, { force: true })
+    rmSync(`${base}.claim`, { force: true })
+    if (++this.#taken % POOL.takenBeforeRefill === 0) this.refill().catch(this.#onTrouble)
+    try {
+      renameSync(`${base}.request`, `${base}.taken`)
+      return { bytes: readFileSync(`${base}.taken`), reply, base }
+    } catch (error) {
+      if (reply !== null) closeSync(reply)
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+      throw error
+    }
+  }
+
+  /** Whether only its owner can have written here. */
+  isPrivate(): boolean {
+    return isPrivate(this.#folder) && isPrivate(this.place)
+  }
+
+  /** Somebody waited in vain, and now it goes on. */
+  markAsQuick(): void {
+    rmSync(join(this.place, 'slow'), { force: true })
+  }
+
+  refill(): Promise<void> {
+    this.#refilling ??= this.#refill().finally(() => {
+      this.#refilling = null
+    })
+    return this.#refilling
+  }
+
+  async #refill(): Promise<void> {
+    const names = new Set(readdirSync(this.place))
+    this.#removeStale(names)
+    const free = [...names].filter((name) => isPipeOfPool(name) && !names.has(claimOf(name)))
+    const missing = Math.max(POOL.pipes - free.length, 0)
+    await makePipes(Array.from({ length: missing }, () => join(this.place, `${++this.#made}.reply`)))
+  }
+
+  #removeStale(names: Set<string>): void {
+    for (const name of names) {
+      if (!/\.(?:claim|request|withdrawn|taken|stdin|out)$/.test(name)) continue
+      const stat = lstatSync(join(this.place, name), { throwIfNoEntry: false })
+      if (stat === undefined || Date.now() - stat.mtimeMs < STALE_MS) continue
+      const ofSame = [name, name.replace(/\.\w+$/, '.reply')]
+      for (const each of ofSame) {
+        rmSync(join(this.place, each), { force: true })
+        names.delete(each)
+      }
+    }
+  }
+
+  /** Removes what residents before this one left behind. Their last callers may still be looking at it for a moment. */
+  removeOldPlaces(): void {
+    for (const name of readdirSync(this.#folder)) {
+      const path = join(this.#folder, name)
+      if (path !== this.place && name !== 'resident') rmSync(path, { recursive: true, force: true })
+    }
+  }
+}
+
+/** Callers that found none free make one themselves, under a name with a letter. */
+function isPipeOfPool(name: string): boolean {
+  return /^\d+\.reply$/.test(name)
+}
+
+function claimOf(name: string): string {
+  return name.replace(/reply$/, 'claim')
+}
+
+async function makePipes(paths: readonly string[]): Promise<void> {
+  if (paths.length > 0) await promisify(execFile)('mkfifo', ['-m', '600', ...paths])
+}
+
+/** Null when nobody reads there. */
+function openForWriting(pipe: string): number | null {
+  try {
+    return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+  } catch {
+    return null
+  }
+}
+
+const OTHERS = 0o077
+
+function isPrivate(folder: string): boolean {
+  const stat = lstatSync(folder, { throwIfNoEntry: false })
+  return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & OTHERS) === 0
+}
+
+function assertPrivate(folder: string): void {
+  if (!isPrivate(folder)) throw new DomainError('SOCKET_UNSAFE', { folder })
+}
