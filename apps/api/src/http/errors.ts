@@ -39,6 +39,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode, number>> = {
   STORE_LOCKED: 423,
   STORE_NEWER: 409,
   STORE_CORRUPT: 500,
+  SOCKET_UNSAFE: 500,
   NOT_RESTORABLE: 422,
   OUTSIDE_ROOT: 422,
   HISTORY_GAP: 409,
