@@ -25,7 +25,7 @@ export interface CommandResult {
 /** A folder of files, a home of its own, and the client on both: everything that capture/ does, on real files. */
 export class CaptureRig {
   readonly top: string
-  readonly root: string
+  root: string
   readonly env: Record<string, string>
   /** Milliseconds that the client's clock is ahead of the real one. */
   aheadMs = 0
@@ -60,6 +60,13 @@ export class CaptureRig {
 
   at(path: string): string {
     return join(this.root, path)
+  }
+
+  /** Goes on in another folder, with the same client and store. */
+  useTree(name: string): void {
+    this.root = join(this.top, name)
+    mkdirSync(this.root)
+    this.#workspace = null
   }
 
   write(path: string, content: string | Uint8Array = path, mode?: number): void {
