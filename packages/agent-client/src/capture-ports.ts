@@ -221,8 +221,10 @@ export interface CaptureLog {
   setAgent(turn: TurnId, agent: ProcessName): void
   /** The tree was looked at: what the open turns find from now on has a known state before it. */
   markSeen(workspace: WorkspaceId): void
-  /** Events that came while this scan looked count for the next one too. */
-  carryEvents(workspace: WorkspaceId, scan: number, sinceMs: number): void
+  /** Stands for the last event that was written down. */
+  peekEvents(): number
+  /** Events of open turns that came after that one count for the scan after this one too. */
+  carryEvents(workspace: WorkspaceId, scan: number, after: number): void
   /** The turn that the session closed last. */
   findLastClosed(workspace: WorkspaceId, session: string): TurnRow | null
   /** Changes that this turn made, or that it shares with others. */

@@ -2,7 +2,6 @@ import type {
   BlobId,
   Change,
   EndReason,
-  Entry,
   EnvelopeType,
   MachineId,
   RelPath,
@@ -10,7 +9,6 @@ import type {
   RestoreEvent,
   RestoreId,
   RestoreReport,
-  SkippedPath,
   State,
   Tree,
   TurnId,
@@ -19,6 +17,8 @@ import type {
   WorkspaceId,
 } from '@turnback/core'
 import type { GapLog } from './gap-ports.ts'
+import type { Processes, ProcessName } from './process-ports.ts'
+import type { Capture } from './record-ports.ts'
 import type { TreeWriter } from './write-ports.ts'
 
 /**
@@ -120,25 +120,6 @@ export interface TurnRow {
   readonly changed: number
   readonly deleted: number
   readonly skipped: number
-}
-
-/** A process that is told apart from another one with the same number, before and after a restart of the machine. */
-export interface ProcessName {
-  readonly pid: number
-  /** What the system says of its start, only compared; '' where it says nothing. */
-  readonly started: string
-  readonly boot: string
-}
-
-/** Other processes of this machine. */
-export interface Processes {
-  /** Of the present start of the machine; '' where the system does not say. */
-  boot(): string
-  /** Null when there is no such process, or it has ended. */
-  find(pid: number): ProcessName | null
-  isAlive(name: ProcessName): boolean
-  /** Who started it, who started that one, and so on. */
-  listAncestors(pid: number): number[]
 }
 
 /** What an agent's adapter said during a turn. */
@@ -302,72 +283,6 @@ export interface Log extends GapLog {
   putFact(key: string, value: string | null): void
 }
 
-export interface CaptureOptions {
-  /** Counts files and bytes of directories that are left out; slow for big ones, so not on the agent's path. */
-  readonly countExcluded: boolean
-}
-
-/** One look at the tree, recorded: what differed was pushed to the open turns or to an `outside` turn. */
-export interface ScanResult {
-  readonly scan: number
-  readonly tree: Tree
-  readonly skipped: readonly SkippedPath[]
-  readonly statted: number
-  readonly hashed: number
-  /** Why something could not be looked at, or null when everything was. */
-  readonly incomplete: string | null
-  /** The `outside` turn that this scan made, if anything had changed with no turn open. */
-  readonly outside: TurnId | null
-}
-
-/** What a finished restore hands over to be recorded. */
-export interface RestoreRecord {
-  /** Made by the caller with core's makeId, so that the report can name it. */
-  readonly turn: TurnId
-  /** `scan` is what {@link Capture.recordRestore} gives it; the caller's is not looked at. */
-  readonly detail: RestoreDetail
-  readonly report: RestoreReport
-  readonly startedAt: string
-  /** What the restore wrote: the state of each such path as it was read back; absent for deleted ones. */
-  readonly written: ReadonlyMap<RelPath, State>
-  /** For the reader of the log: what changed on the disk, per path. */
-  readonly entries: readonly Pick<Entry, 'path' | 'before' | 'after'>[]
-}
-
-/** What capture/ does for others. */
-export interface Capture {
-  /** Looks at the whole tree and records what differs. A restore calls it first, so the present is always known. */
-  scan(lease: Lease, workspace: Workspace, options?: CaptureOptions): Promise<ScanResult>
-  /** A restore ends all open turns; with a scan first, by contract rule 2. */
-  closeOpenTurns(lease: Lease, workspace: Workspace): Promise<TurnId[]>
-  /**
-   * An open turn that a restore has to wait for (contract rule 10), or null.
-   * @param caller the process that asks for the restore: a turn whose agent stands above it asks itself
-   */
-  findBusy(workspace: Workspace, caller: number | null): TurnId | null
-  /** Turns that nobody is going to end, and turns that began without a look at the tree. */
-  listLeftBehind(workspace: Workspace): TurnId[]
-  /**
-   * Ends the former as `lost` and makes the look that the latter lack; all, or those of `only`. Gives up at once when
-   * somebody else has the tree. @returns those that it ended
-   */
-  lookAfter(workspace: Workspace, only?: ReadonlySet<TurnId>): Promise<TurnId[]>
-  /**
-   * Makes the turn that a restore is, in one transaction: number, scan, signed manifest, event, report, the known
-   * tree (so that the next scan takes nothing of it for anybody's), and the end of the journal.
-   */
-  recordRestore(lease: Lease, workspace: Workspace, record: RestoreRecord): TurnRow
-  /**
-   * Signs what was closed and could not be signed at once (`begin` does not wait for the search for secrets).
-   * Called before manifests are read or sent. Takes the lease when there is something to do.
-   */
-  settle(workspace: Workspace): Promise<void>
-  /** False when {@link Capture.settle} has something to do. */
-  isSettled(workspace: Workspace): boolean
-  /** A report of a restore that made no turn (`refused`, `failed` or an empty undo): kept for the service. */
-  recordReport(workspace: Workspace, report: RestoreReport): void
-}
-
 /** Reads the user's tree. Paths are walked part by part and links are never followed. */
 export interface WorkTree {
   /**
@@ -380,6 +295,8 @@ export interface WorkTree {
 }
 
 export type { GapRow, ListedTurnRow, RemovedTurnRow } from './gap-ports.ts'
+export type { Processes, ProcessName } from './process-ports.ts'
+export type { Capture, CaptureOptions, RestoreRecord, ScanResult } from './record-ports.ts'
 export type { FolderMode, Present, StepOutcome, TreeStep, TreeWriter } from './write-ports.ts'
 
 /** What git says of a folder, read from its files without running it. All null in a folder without git. */

@@ -36,6 +36,7 @@ export async function lookAtTree(
   const known = deps.captureLog.loadKnown(workspace.id)
   const sealed = deps.captureLog.listSealedPaths(workspace.id)
   const expectedScan = deps.captureLog.peekScan(workspace.id)
+  const lastEvent = options.only === undefined ? deps.captureLog.peekEvents() : null
   const git = deps.git(workspace.root)
   const isFirst = known.size === 0
   const nested = nestedRoots(deps, workspace)
@@ -57,7 +58,8 @@ export async function lookAtTree(
     git,
     record() {
       const { late, justClosed = null } = options
-      const recorded = recordScan(deps, workspace, observation, { expectedScan, late, git, justClosed })
+      const about = { expectedScan, late, git, justClosed, lastEvent }
+      const recorded = recordScan(deps, workspace, observation, about)
       if (heard !== null) deps.captureLog.afterCommit(() => heard.settle(observation))
       return recorded
     },

@@ -1,32 +1,37 @@
-import { invariant, makeId, type RelPath, type TurnId } from '@turnback/core'
+import { invariant, makeId, type RelPath, type State, type TurnId } from '@turnback/core'
 import type { CaptureDeps, NewChange, Observation } from '#capture-ports.ts'
 import type { GitState, ToolEvent, TurnRow, Workspace } from '#ports.ts'
-import { attribute, makeSuspect, type Owner, type Suspect } from './attribute.ts'
+import { attributeAll, makeSuspect, type Owner, type Suspect } from './attribute.ts'
 import { countEntries, toEntries } from './entries.ts'
 
 export interface RecordedScan {
   readonly scan: number
   readonly outside: TurnId | null
-  readonly openTurns: readonly TurnRow[]
+  /** What of it is nobody's. */
+  readonly outsidePaths: readonly RelPath[]
+}
+
+export interface RecordOptions {
+  /** The scan's number when the known tree was read: nobody else may have looked meanwhile. */
+  readonly expectedScan: number
+  /** Open turns that are being closed by us and not by their agent. */
+  readonly late: ReadonlySet<TurnId>
+  readonly git: GitState
+  /** A turn whose end was recorded by a quicker look: what it changed until then is its own still. */
+  readonly justClosed: TurnRow | null
+  /** The last event before the look began; null when only some paths were looked at. */
+  readonly lastEvent: number | null
 }
 
 /**
  * Writes one observation into the log: pushes each difference to whose it is, and remembers the tree. Inside a
  * transaction.
- * @param late open turns that are being closed by us and not by their agent
- * @param expectedScan the scan's number when the known tree was read: nobody else may have looked meanwhile
- * @param justClosed a turn whose end was recorded by a quicker look: what it changed until then is its own still
  */
 export function recordScan(
   deps: CaptureDeps,
   workspace: Workspace,
   observation: Observation,
-  options: {
-    readonly expectedScan: number
-    readonly late: ReadonlySet<TurnId>
-    readonly git: GitState
-    readonly justClosed: TurnRow | null
-  },
+  options: RecordOptions,
 ): RecordedScan {
   const { captureLog, log } = deps
   deps.blobs.flush()
@@ -38,15 +43,16 @@ export function recordScan(
   )
   const { justClosed } = options
   if (justClosed !== null) suspects.push(suspectOf(justClosed, log.listToolEvents(justClosed.turn)))
-  const owned = observation.differences.map((difference) => ({
-    difference,
-    owner: attribute(difference, suspects),
-  }))
-  const outside = owned.some(({ owner }) => owner.kind === 'outside')
-    ? openOutsideTurn(deps, workspace, scan, options.git)
-    : null
+  const owned = attributeAll(observation.differences, suspects)
+  const outsidePaths = owned.flatMap(({ owner, difference }) =>
+    owner.kind === 'outside' ? [difference.path] : [],
+  )
+  const outside = outsidePaths.length > 0 ? openOutsideTurn(deps, workspace, scan, options.git) : null
+  const unseen = new Set(openTurns.filter(({ isUnseen }) => isUnseen).map(({ turn }) => turn))
   const changes = owned.map(({ difference, owner }): NewChange => {
-    const { path, before, after } = difference
+    const { path, after } = difference
+    const isBlind = owner.kind === 'turn' && unseen.has(owner.turn)
+    const before = isBlind ? NOT_KNOWN : difference.before
     return { path, scan, before, after, ...toColumns(owner, outside) }
   })
   captureLog.insertChanges(workspace.id, changes)
@@ -55,12 +61,19 @@ export function recordScan(
   if (outside !== null) closeOutsideTurn(deps, outside, scan, observation, options.git)
   if (justClosed !== null && changes.some((change) => isOf(change, justClosed.turn)))
     extend(deps, justClosed, scan)
-  return { scan, outside, openTurns }
+  // What came while this looked may be of something that it passed before: it counts for the next look too.
+  captureLog.carryEvents(workspace.id, scan, options.lastEvent ?? 0)
+  if (options.lastEvent !== null) captureLog.markSeen(workspace.id)
+  return { scan, outside, outsidePaths }
 }
+
+/** Of a path that may have been changed before its turn began, when nobody looked then. */
+const NOT_KNOWN: State = { kind: 'skipped', reason: 'budget' }
 
 function suspectOf(closed: TurnRow, events: readonly ToolEvent[]): Suspect {
   invariant(closed.endScan !== null && closed.endedAt !== null, 'a closed turn has an end')
-  return { ...makeSuspect(closed, events, closed.endScan, false), notAfterMs: Date.parse(closed.endedAt) }
+  const suspect = makeSuspect(closed, events, closed.endScan, false)
+  return { ...suspect, notAfterMs: Date.parse(closed.endedAt), isOver: true }
 }
 
 function isOf(change: NewChange, turn: TurnId): boolean {
@@ -109,7 +122,9 @@ function openOutsideTurn(deps: CaptureDeps, workspace: Workspace, scan: number, 
     paths: null,
     lateStart: false,
     incomplete: null,
-    agentPid: null,
+    agentProcess: null,
+    isUnseen: false,
+    missed: null,
   })
   return turn
 }

@@ -41,7 +41,9 @@ export function recordRestore(deps: CaptureDeps, workspace: Workspace, record: R
       paths: null,
       lateStart: false,
       incomplete: null,
-      agentPid: null,
+      agentProcess: null,
+      isUnseen: false,
+      missed: null,
     })
     const entries = record.entries.map((entry) => toEntry(entry, scan))
     deps.captureLog.closeTurn({

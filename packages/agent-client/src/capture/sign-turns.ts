@@ -12,6 +12,7 @@ import {
 import type { CaptureDeps } from '#capture-ports.ts'
 import type { TurnRow, Workspace } from '#ports.ts'
 import { toEntries } from './entries.ts'
+import { countCoverage } from './losses.ts'
 import { sealSecrets } from './seal-secrets.ts'
 
 /** Signs the manifests of closed turns that have none yet, oldest first. With the lease held. */
@@ -55,6 +56,7 @@ function makeManifest(
   invariant(turn.endedAt !== null, 'only closed turns are signed')
   const facts = deps.captureLog.getFacts(turn.turn)
   const known = deps.captureLog.summariseKnown(workspace.id)
+  const skipped = listSkipped(known.skipped, entries)
   return {
     format: MANIFEST_FORMAT,
     turn: turn.turn,
@@ -81,11 +83,16 @@ function makeManifest(
       branch: turn.branch,
       operation: facts.operation,
     },
-    coverage: { complete: facts.incomplete === null, reason: facts.incomplete, files: known.files },
+    coverage: {
+      complete: facts.incomplete === null,
+      reason: facts.incomplete,
+      files: known.files,
+      ...countCoverage(entries, skipped, facts.missed),
+    },
     overlaps: turn.kind === 'agent' || turn.kind === 'task' ? deps.captureLog.listOverlaps(turn) : [],
     ...(restore === null ? {} : { restore }),
     entries: [...entries],
-    skipped: [...listSkipped(known.skipped, entries)],
+    skipped,
   }
 }
 

@@ -1,8 +1,19 @@
-import { DomainError, type EndReason, makeId, type RelPath, type TurnId, type TurnKind } from '@turnback/core'
-import type { CaptureDeps } from '#capture-ports.ts'
-import type { GitState, Lease, ToolEvent, TurnRow, Workspace } from '#ports.ts'
-import { closeTurn, closingByUs, getTurn } from './close-turn.ts'
+import {
+  DomainError,
+  decideTurn,
+  invariant,
+  type Loss,
+  makeId,
+  type OwnEnd,
+  type TurnId,
+  type TurnKind,
+} from '@turnback/core'
+import type { CaptureDeps, Missed } from '#capture-ports.ts'
+import type { GitState, Lease, Leases, TurnRow, Workspace } from '#ports.ts'
+import { closePlanned, closeTurn, turnsOf } from './close-turn.ts'
 import { lookAtTree } from './look.ts'
+import { lossesAtBegin, toMissed } from './losses.ts'
+import { findAgent, findSession, listAbandoned, type PlannedClose, type Session } from './session.ts'
 import { signClosedTurns } from './sign-turns.ts'
 
 export interface BeginRequest {
@@ -12,6 +23,7 @@ export interface BeginRequest {
   readonly agent: { readonly name: string; readonly version: string | null } | null
   readonly prompt: string | null
   readonly task: string | null
+  /** The agent's process, when somebody said which that is. */
   readonly agentPid: number | null
   /** The first news of a turn that was already under way. */
   readonly lateStart: boolean
@@ -22,12 +34,14 @@ export interface BeginRequest {
 export interface Begun {
   readonly turn: TurnId
   readonly number: number
+  /** Not everything could be looked at. */
   readonly partial: boolean
+  readonly lateStart: boolean
+  /** What is known already that a restore of this turn can not give back. */
+  readonly notRestorable: readonly Loss[]
   readonly statted: number
   readonly hashed: number
 }
-
-const NOT_LATE: ReadonlySet<TurnId> = new Set()
 
 /** Begins a turn: looks at the tree before the agent acts, so that what it finds is nobody's of this turn. */
 export async function beginTurn(
@@ -36,65 +50,147 @@ export async function beginTurn(
   workspace: Workspace,
   request: BeginRequest,
 ): Promise<Begun> {
-  const open = deps.log.listOpenTurns(workspace.id).find((turn) => turn.session === request.session)
-  if (open !== undefined && request.key !== null && open.key === request.key) {
-    const partial = deps.captureLog.getFacts(open.turn).incomplete !== null
-    return { turn: open.turn, number: open.number, partial, statted: 0, hashed: 0 }
+  const session = findSession(deps, workspace, request.session)
+  const { open, close } = decideTurn(session.state, { type: 'begin', key: request.key })
+  if (open === null) return deps.log.transact(() => goOn(deps, session, request))
+  return openTurn(deps, lease, workspace, request, planClose(session, close))
+}
+
+/**
+ * The same for an agent that waits so long and no longer (contract rule 2). What is not read by then is left out; and
+ * when somebody else has the tree all that time, the turn begins without a look at it.
+ */
+export async function beginTurnWithin(
+  deps: CaptureDeps & { readonly leases: Leases },
+  workspace: Workspace,
+  request: Omit<BeginRequest, 'deadlineMs'>,
+  seconds: number,
+): Promise<Begun> {
+  const deadlineMs = deps.clock.nowMs() + seconds * 1000
+  try {
+    return await deps.leases.run(
+      workspace,
+      'capture',
+      (lease) => beginTurn(deps, lease, workspace, { ...request, deadlineMs }),
+      seconds,
+    )
+  } catch (error) {
+    if (!isHeldByOther(error)) throw error
   }
   const prompt = request.prompt === null ? null : await deps.secrets.mask(request.prompt)
-  const late = open === undefined ? NOT_LATE : new Set([open.turn])
+  return deps.log.transact(() => beginUnseen(deps, workspace, { ...request, prompt }))
+}
+
+export function isHeldByOther(error: unknown): boolean {
+  return error instanceof DomainError && (error.code === 'STORE_LOCKED' || error.code === 'RESTORE_RUNNING')
+}
+
+/** @param planned the session's turn that is open still, with how it is to be closed by the same look */
+export async function openTurn(
+  deps: CaptureDeps,
+  lease: Lease,
+  workspace: Workspace,
+  request: BeginRequest,
+  planned: readonly PlannedClose[],
+): Promise<Begun> {
+  const prompt = request.prompt === null ? null : await deps.secrets.mask(request.prompt)
+  const closing = [...planned, ...listAbandoned(deps, workspace, request.session)]
   const looked = await lookAtTree(deps, lease, workspace, {
     countExcluded: false,
     deadlineMs: request.deadlineMs,
-    late,
+    late: turnsOf(closing),
   })
   const { observation, git } = looked
   return deps.log.transact(() => {
-    const { scan } = looked.record()
-    if (open !== undefined)
-      closeTurn(deps, open.turn, closingByUs(open, 'superseded', { scan, observation, git }))
-    const incomplete = observation.incomplete
-    const { turn, number } = insertTurn(deps, workspace, { ...request, prompt, incomplete, scan, git })
+    const { scan, outsidePaths } = looked.record()
+    closePlanned(deps, closing, { scan, observation, git })
+    const { incomplete } = observation
+    const missed = request.lateStart ? toMissed(outsidePaths) : null
+    const seen = { incomplete, missed, scan, git, isUnseen: false }
     return {
-      turn,
-      number,
+      ...insertTurn(deps, workspace, { ...request, prompt }, seen),
       partial: incomplete !== null,
+      lateStart: request.lateStart,
+      notRestorable: lossesAtBegin(missed, observation.skipped),
       statted: observation.statted,
       hashed: observation.hashed,
     }
   })
 }
 
+/** The same key is the same open turn: nothing is looked at again. */
+function goOn(deps: CaptureDeps, { open }: Session, { agentPid }: Pick<BeginRequest, 'agentPid'>): Begun {
+  invariant(open !== null, 'a turn that goes on is open')
+  const agent = findAgent(deps, agentPid)
+  if (agent !== null) deps.captureLog.setAgent(open.turn, agent)
+  const { incomplete, lateStart, missed } = deps.captureLog.getFacts(open.turn)
+  return {
+    turn: open.turn,
+    number: open.number,
+    partial: incomplete !== null,
+    lateStart,
+    notRestorable: lossesAtBegin(missed, []),
+    statted: 0,
+    hashed: 0,
+  }
+}
+
+const BEGUN_BLIND = 'the tree was in use by somebody else and was not looked at when the turn began'
+const CLOSED_BLIND = 'the tree was in use by somebody else and was not looked at when the turn was closed'
+
+/**
+ * Begins a turn on what the last scan knew. What changed before this moment is told by its time to be nobody's; of what
+ * changes after it and before the next scan, the state before is taken as not known.
+ */
+function beginUnseen(
+  deps: CaptureDeps,
+  workspace: Workspace,
+  request: Omit<BeginRequest, 'deadlineMs'>,
+): Begun {
+  const session = findSession(deps, workspace, request.session)
+  const { open, close } = decideTurn(session.state, { type: 'begin', key: request.key })
+  if (open === null) return goOn(deps, session, request)
+  const git = deps.git(workspace.root)
+  const scan = deps.captureLog.peekScan(workspace.id) - 1
+  const observation = { incomplete: CLOSED_BLIND }
+  closePlanned(deps, planClose(session, close), { scan, observation, git })
+  const seen = { incomplete: BEGUN_BLIND, missed: null, scan, git, isUnseen: true }
+  const made = insertTurn(deps, workspace, { ...request, lateStart: true }, seen)
+  return { ...made, partial: true, lateStart: true, notRestorable: [], statted: 0, hashed: 0 }
+}
+
+export function planClose({ open }: Session, close: PlannedClose['closing'] | null): PlannedClose[] {
+  return open === null || close === null ? [] : [{ row: open, closing: close }]
+}
+
 function insertTurn(
   deps: CaptureDeps,
   workspace: Workspace,
-  made: Omit<BeginRequest, 'deadlineMs'> & {
+  request: Omit<BeginRequest, 'deadlineMs'>,
+  seen: {
     readonly incomplete: string | null
+    readonly missed: Missed | null
     readonly scan: number
     readonly git: GitState
+    readonly isUnseen: boolean
   },
 ): { turn: TurnId; number: number } {
   const now = deps.clock.nowMs()
   const turn = makeId('t', now, deps.random(10))
+  const { kind, session, key, agent, prompt, task, lateStart, agentPid } = request
   const number = deps.captureLog.insertTurn({
-    turn,
-    workspace: workspace.id,
-    kind: made.kind,
-    session: made.session,
-    key: made.key,
-    agent: made.agent,
-    prompt: made.prompt,
+    ...{ turn, workspace: workspace.id, kind, session, key, agent, prompt, task, lateStart },
     label: null,
-    task: made.task,
     startedAt: new Date(now).toISOString(),
-    headBefore: made.git.head,
-    branch: made.git.branch,
-    operation: made.git.operation,
-    beginScan: made.scan,
+    headBefore: seen.git.head,
+    branch: seen.git.branch,
+    operation: seen.git.operation,
+    beginScan: seen.scan,
     paths: null,
-    lateStart: made.lateStart,
-    incomplete: made.incomplete,
-    agentPid: made.agentPid,
+    incomplete: seen.incomplete,
+    missed: seen.missed,
+    isUnseen: seen.isUnseen,
+    agentProcess: findAgent(deps, agentPid),
   })
   announceHead(deps, workspace, number, now)
   return { turn, number }
@@ -113,7 +209,7 @@ function announceHead(deps: CaptureDeps, workspace: Workspace, number: number, n
 export interface EndRequest {
   readonly session: string
   readonly key: string | null
-  readonly reason: EndReason
+  readonly reason: OwnEnd
   readonly lastMessage: string | null
 }
 
@@ -130,185 +226,25 @@ export async function endTurn(
   workspace: Workspace,
   request: EndRequest,
 ): Promise<Ended> {
-  const open = deps.log
-    .listOpenTurns(workspace.id)
-    .find((turn) => turn.session === request.session && (request.key === null || turn.key === request.key))
-  if (open === undefined) {
-    throw new DomainError('NO_OPEN_TURN', {
-      session: request.session,
-      ...(request.key === null ? {} : { turn: request.key }),
-    })
-  }
+  const { session, key, reason } = request
+  const { open, state } = findSession(deps, workspace, session)
+  const { error } = decideTurn(state, { type: 'end', key, reason })
+  if (error !== null || open === null)
+    throw new DomainError('NO_OPEN_TURN', { session, ...(key === null ? {} : { turn: key }) })
   const lastMessage = request.lastMessage === null ? null : await deps.secrets.mask(request.lastMessage)
+  const abandoned = listAbandoned(deps, workspace, session)
   const looked = await lookAtTree(deps, lease, workspace, {
     countExcluded: true,
     deadlineMs: null,
-    late: NOT_LATE,
+    late: turnsOf(abandoned),
   })
   const { observation, git } = looked
   const row = deps.log.transact(() => {
-    const { scan } = looked.record()
-    return closeTurn(deps, open.turn, {
-      endReason: request.reason,
-      lateEnd: false,
-      lastMessage,
-      endScan: scan,
-      incomplete: observation.incomplete,
-      headAfter: git.head,
-      branch: git.branch,
-    })
+    const seen = { scan: looked.record().scan, observation, git }
+    closePlanned(deps, abandoned, seen)
+    return closeTurn(deps, open.turn, { endReason: reason, lateEnd: false, lastMessage }, seen)
   })
   if (deps.afterEnd === null) await signClosedTurns(deps, workspace)
   else deps.afterEnd(workspace, row.turn)
   return { row, statted: observation.statted, hashed: observation.hashed }
-}
-
-/** Closes open turns that their agent did not end (contract rule 2), with a look at the tree first. */
-export async function closeTurnsByUs(
-  deps: CaptureDeps,
-  lease: Lease,
-  workspace: Workspace,
-  turns: readonly TurnRow[],
-  reason: EndReason,
-): Promise<TurnId[]> {
-  if (turns.length === 0) return []
-  const late = new Set(turns.map(({ turn }) => turn))
-  const looked = await lookAtTree(deps, lease, workspace, { countExcluded: false, deadlineMs: null, late })
-  const { observation, git } = looked
-  deps.log.transact(() => {
-    const { scan } = looked.record()
-    for (const turn of turns)
-      closeTurn(deps, turn.turn, closingByUs(turn, reason, { scan, observation, git }))
-  })
-  await signClosedTurns(deps, workspace)
-  return [...late]
-}
-
-export interface EventRequest {
-  readonly session: string
-  readonly key: string | null
-  readonly type: ToolEvent['type']
-  readonly agent: BeginRequest['agent']
-  readonly tool: string | null
-  readonly command: string | null
-  /** Relative to the root, in written form. */
-  readonly paths: readonly RelPath[]
-  readonly agentPid: number | null
-}
-
-/**
- * Takes an adapter's news of a turn. News of a turn that is not open opens it: of a key that was closed, as one
- * that continues it; news without a begin, as one that began late. The end of a session ends whatever it has open,
- * of whichever key: what it leaves open, nobody would ever close.
- */
-export async function noteEvent(
-  deps: CaptureDeps,
-  lease: Lease,
-  workspace: Workspace,
-  request: EventRequest,
-): Promise<TurnId | null> {
-  const isSessionEnd = request.type === 'session.end'
-  const open = deps.log
-    .listOpenTurns(workspace.id)
-    .filter(({ session }) => session === request.session)
-    .filter(({ key }) => isSessionEnd || request.key === null || key === request.key)
-    .map(({ turn }) => turn)
-  const [first] = open
-  if (first === undefined && (isSessionEnd || request.type === 'turn.end')) return null
-  const turn = first ?? (await beginTurn(deps, lease, workspace, lateBegin(request))).turn
-  const noted = isSessionEnd ? open : [turn]
-  const command = request.command === null ? null : await deps.secrets.mask(request.command)
-  deps.log.transact(() => {
-    const nextScan = deps.captureLog.peekScan(workspace.id)
-    const { type, tool, paths } = request
-    const atMs = deps.clock.nowMs()
-    for (const each of noted)
-      deps.captureLog.insertEvent({ turn: each, atMs, type, tool, command, paths, nextScan })
-  })
-  if (request.type === 'turn.end') {
-    await endTurn(deps, lease, workspace, {
-      session: request.session,
-      key: request.key,
-      reason: 'completed',
-      lastMessage: null,
-    })
-  } else if (isSessionEnd) {
-    const rows = noted.map((each) => getTurn(deps, each))
-    await closeTurnsByUs(deps, lease, workspace, rows, 'lost')
-  }
-  return turn
-}
-
-function lateBegin(request: EventRequest): BeginRequest {
-  return {
-    session: request.session,
-    key: request.key,
-    kind: 'agent',
-    agent: request.agent,
-    prompt: null,
-    task: null,
-    agentPid: request.agentPid,
-    // A turn's own start is on time; any other first news is late.
-    lateStart: request.type !== 'turn.start',
-    deadlineMs: null,
-  }
-}
-
-export interface CheckpointRequest {
-  readonly label: string | null
-  readonly task: string | null
-  /** Null for the whole tree. */
-  readonly paths: readonly RelPath[] | null
-}
-
-/** A moment that can be returned to: one look at the tree, and a turn without changes of its own. */
-export async function makeCheckpoint(
-  deps: CaptureDeps,
-  lease: Lease,
-  workspace: Workspace,
-  request: CheckpointRequest,
-): Promise<TurnRow> {
-  const label = request.label === null ? null : await deps.secrets.mask(request.label)
-  const looked = await lookAtTree(deps, lease, workspace, {
-    countExcluded: true,
-    deadlineMs: null,
-    late: NOT_LATE,
-  })
-  const { observation, git } = looked
-  const row = deps.log.transact(() => {
-    const { scan } = looked.record()
-    const now = deps.clock.nowMs()
-    const turn = makeId('t', now, deps.random(10))
-    deps.captureLog.insertTurn({
-      turn,
-      workspace: workspace.id,
-      kind: 'checkpoint',
-      session: null,
-      key: null,
-      agent: null,
-      prompt: null,
-      label,
-      task: request.task,
-      startedAt: new Date(now).toISOString(),
-      headBefore: git.head,
-      branch: git.branch,
-      operation: git.operation,
-      beginScan: scan,
-      paths: request.paths,
-      lateStart: false,
-      incomplete: observation.incomplete,
-      agentPid: null,
-    })
-    return closeTurn(deps, turn, {
-      endReason: 'completed',
-      lateEnd: false,
-      lastMessage: null,
-      endScan: scan,
-      incomplete: observation.incomplete,
-      headAfter: git.head,
-      branch: git.branch,
-    })
-  })
-  await signClosedTurns(deps, workspace)
-  return row
 }

@@ -1,4 +1,6 @@
-import { beginTurn } from '#capture/turns.ts'
+import { DomainError, limits } from '@turnback/core'
+import { type Begun, beginTurn, beginTurnWithin } from '#capture/turns.ts'
+import { addAgentOption, findAgentPid } from './agent-option.ts'
 import type { Register } from './context.ts'
 import { ensureWorkspace } from './ensure-workspace.ts'
 import { addSessionOption } from './session-option.ts'
@@ -7,42 +9,71 @@ interface Options {
   readonly session: string
   readonly turn?: string
   readonly agent?: string
+  readonly agentPid?: string
   readonly prompt?: string
+  readonly within?: string
 }
 
 export const register: Register = (program, context) => {
-  addSessionOption(program.command('begin'))
+  addAgentOption(addSessionOption(program.command('begin')))
     .option('--turn <key>', 'the agent’s own name of the turn: the same key is the same turn')
     .option('--agent <name>', 'name of the agent')
     .option('--prompt <text>', 'what the agent was asked, or - to read it from standard input')
+    .option(
+      '--within <seconds>',
+      `wait no longer than this (hooks: ${limits.hookWaitSeconds}); what is not seen by then makes the turn partial`,
+    )
     .description('begin a turn: look at the tree before the agent acts')
     .action(async (options: Options) => {
       const began = performance.now()
+      const within = parseSeconds(options.within)
       const prompt = options.prompt === '-' ? await context.readStdin() : (options.prompt ?? null)
-      const { workspace, first } = await ensureWorkspace(context)
+      const { workspace, first } = await ensureWorkspace(context, { isLookLater: within !== null })
       const { deps } = context
-      const begun = await deps.leases.run(workspace, 'capture', (lease) =>
-        beginTurn(deps, lease, workspace, {
-          session: options.session,
-          key: options.turn ?? null,
-          kind: 'agent',
-          agent: options.agent === undefined ? null : { name: options.agent, version: null },
-          prompt,
-          task: null,
-          agentPid: null,
-          lateStart: false,
-          deadlineMs: null,
-        }),
-      )
+      const request = {
+        session: options.session,
+        key: options.turn ?? null,
+        kind: 'agent',
+        agent: options.agent === undefined ? null : { name: options.agent, version: null },
+        prompt,
+        task: null,
+        agentPid: findAgentPid(context, options.agentPid),
+        lateStart: false,
+      } as const
+      const begun =
+        within === null
+          ? await deps.leases.run(workspace, 'capture', (lease) =>
+              beginTurn(deps, lease, workspace, { ...request, deadlineMs: null }),
+            )
+          : await beginTurnWithin(deps, workspace, request, within)
       const result = {
         turn: begun.turn,
         number: begun.number,
         session: options.session,
         partial: begun.partial,
+        lateStart: begun.lateStart,
+        notRestorable: begun.notRestorable,
         statted: begun.statted + (first?.statted ?? 0),
         hashed: begun.hashed + (first?.hashed ?? 0),
         durationMs: Math.round(performance.now() - began),
       }
-      context.print(result, () => `turn ${begun.number} (${begun.turn}) began`)
+      context.print(result, () => inWords(begun))
     })
+}
+
+function parseSeconds(text: string | undefined): number | null {
+  if (text === undefined) return null
+  const seconds = Number(text)
+  if (text.trim() === '' || !Number.isFinite(seconds) || seconds < 0)
+    throw new DomainError('USAGE', { within: text })
+  return seconds
+}
+
+function inWords({ turn, number, partial, notRestorable }: Begun): string {
+  const lost = notRestorable.map(({ reason, count }) => `${count} ${reason}`).join(', ')
+  return [
+    `turn ${number} (${turn}) began`,
+    ...(partial ? ['not everything could be looked at; `show` says what, once it has ended'] : []),
+    ...(lost === '' ? [] : [`what can not be given back: ${lost}`]),
+  ].join('\n')
 }

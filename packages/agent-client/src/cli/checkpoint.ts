@@ -1,4 +1,4 @@
-import { makeCheckpoint } from '#capture/turns.ts'
+import { makeCheckpoint } from '#capture/checkpoint.ts'
 import type { Register } from './context.ts'
 import { ensureWorkspace } from './ensure-workspace.ts'
 import { toRelPath } from './paths.ts'

@@ -1,9 +1,7 @@
-import { DomainError, type EndReason } from '@turnback/core'
 import { endTurn } from '#capture/turns.ts'
 import type { Register } from './context.ts'
+import { parseReason, REASONS } from './end-reason.ts'
 import { addSessionOption } from './session-option.ts'
-
-const REASONS = ['completed', 'failed', 'interrupted'] as const satisfies readonly EndReason[]
 
 export const register: Register = (program, context) => {
   addSessionOption(program.command('end'))
@@ -12,8 +10,7 @@ export const register: Register = (program, context) => {
     .description('end a turn: record what changed since it began')
     .action(async (options: { session: string; turn?: string; reason: string }) => {
       const began = performance.now()
-      const reason = REASONS.find((each) => each === options.reason)
-      if (reason === undefined) throw new DomainError('USAGE', { reason: options.reason, known: REASONS })
+      const reason = parseReason(options.reason)
       const workspace = context.getWorkspace()
       const { deps } = context
       const { row, statted, hashed } = await deps.leases.run(workspace, 'capture', (lease) =>

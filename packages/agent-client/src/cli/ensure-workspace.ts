@@ -12,7 +12,8 @@ export interface Ensured {
 
 /**
  * The workspace of the command's folder; registered and captured for the first time when it is none yet.
- * @param options.exactly a folder that was named is taken itself, whatever is around it
+ * @param options.folder is taken itself when it is named, whatever is around it
+ * @param options.isLookLater leaves the first capture to the look that the caller makes at once
  */
 export async function ensureWorkspace(
   context: Context,
@@ -20,6 +21,7 @@ export async function ensureWorkspace(
     readonly folder?: string
     readonly project?: string | null
     readonly countExcluded?: boolean
+    readonly isLookLater?: boolean
   } = {},
 ): Promise<Ensured> {
   const { deps } = context
@@ -30,6 +32,7 @@ export async function ensureWorkspace(
   const place = around ?? findPlace(start, deps.home, context.env, exactly)
   const workspace =
     around !== null && project === null ? around : registerWorkspace(deps, toPlace(place), project)
+  if (options.isLookLater === true) return { workspace, first: null }
   const first = await firstCapture(deps, workspace, options.countExcluded ?? false)
   return { workspace, first }
 }

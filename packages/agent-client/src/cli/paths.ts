@@ -2,6 +2,7 @@ import { isAbsolute, join } from 'node:path'
 import { DomainError, ESCAPE, type RelPath, readName, writeName } from '@turnback/core'
 import type { Workspace } from '#ports.ts'
 import { partBelow } from '#worktree/find-root.ts'
+import { listSpellings } from '#worktree/spellings.ts'
 
 /**
  * A path as it was typed, relative to the folder the command runs in, in the form that the log uses. Names are
@@ -13,6 +14,16 @@ export function toRelPath(workspace: Workspace, folder: string, typed: string): 
   const found = findRelPath(workspace, folder, typed)
   if (found === null) throw new DomainError('OUTSIDE_ROOT', { path: typed })
   return found
+}
+
+/**
+ * What a tool means by a path, under every name that the log may have for it. None for a path elsewhere: a tool may well
+ * touch files outside of the root.
+ */
+export function listNamedPaths(workspace: Workspace, folder: string, typed: string): RelPath[] {
+  const path = isAbsolute(typed) ? join(typed) : join(folder, typed)
+  const found = listSpellings(path).flatMap((each) => findRelPath(workspace, folder, each) ?? [])
+  return [...new Set(found)].filter((each) => each !== '')
 }
 
 /** The same, null for a path outside of the root. */

@@ -76,6 +76,7 @@ export function toAsk(
     token: given.token ?? null,
     restore: null,
     requestedBy: { kind: 'local', name: findUserName() },
+    callerPid: context.callerPid,
   }
 }
 

@@ -28,6 +28,8 @@ export interface RestoreAsk {
   /** Given by the service for a remote restore; null to make one. */
   readonly restore: RestoreId | null
   readonly requestedBy: RestoreReport['requestedBy']
+  /** The process that asks, when it is one of this machine: a turn whose agent runs it does not stand in its way. */
+  readonly callerPid?: number
 }
 
 /** The part of an ask that says what is wanted: a plan belongs to exactly one of these. */

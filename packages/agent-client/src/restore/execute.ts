@@ -29,14 +29,14 @@ export async function executeRestore(
   ask: RestoreAsk,
   warn: (text: string) => void = () => {},
 ): Promise<RestoreReport> {
-  if (!ask.closeOpen && !ask.dryRun) await waitForQuiet(deps, ask.workspace)
+  if (!ask.closeOpen && !ask.dryRun) await waitForQuiet(deps, ask.workspace, ask.callerPid ?? null)
   const report = await deps.leases.run(ask.workspace, 'restore', async (lease) => {
     const recovered = ask.dryRun ? null : recoverIfNeeded(deps, lease, ask.workspace)
     if (recovered !== null && isSameWish(recovered.journal.wish, ask)) return recovered.report
     if (recovered !== null)
       warn(`The restore that was cut off (${recovered.report.restore}) was finished first.`)
     const kept = ask.token === null ? null : getKeptPlan(deps, ask, ask.token)
-    if (!ask.dryRun) await deps.capture.closeOpenTurns(lease, ask.workspace, 'interrupted')
+    if (!ask.dryRun) await deps.capture.closeOpenTurns(lease, ask.workspace)
     const sight = await recordPresent(deps, lease, ask.workspace)
     return restoreFrom(deps, lease, ask, { sight, kept, warn })
   })

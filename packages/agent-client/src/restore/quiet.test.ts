@@ -1,11 +1,11 @@
-import { makeId } from '@turnback/core'
+import { makeId, type TurnId } from '@turnback/core'
 import { describe, expect, test } from 'vitest'
-import type { TurnRow, Workspace } from '#ports.ts'
+import type { Workspace } from '#ports.ts'
 import { waitForQuiet } from './quiet.ts'
 
-const id = <P extends 't' | 'w'>(prefix: P) => makeId(prefix, 1, new Uint8Array(10))
+const TURN: TurnId = makeId('t', 1, new Uint8Array(10))
 const workspace: Workspace = {
-  id: id('w'),
+  id: makeId('w', 1, new Uint8Array(10)),
   root: '/w',
   device: '1',
   inode: '1',
@@ -14,73 +14,43 @@ const workspace: Workspace = {
   createdAt: '2026-01-01T00:00:00.000Z',
 }
 
-const ROW: TurnRow = {
-  turn: id('t'),
-  workspace: workspace.id,
-  number: 1,
-  kind: 'agent',
-  session: 'A',
-  key: null,
-  agent: null,
-  prompt: null,
-  label: null,
-  task: null,
-  startedAt: workspace.createdAt,
-  endedAt: null,
-  endReason: null,
-  isOpen: true,
-  pinned: false,
-  beginScan: 1,
-  endScan: null,
-  headBefore: null,
-  headAfter: null,
-  branch: null,
-  paths: null,
-  lastEventMs: null,
-  toolsInFlight: 0,
-  agentPid: null,
-  entries: 0,
-  created: 0,
-  changed: 0,
-  deleted: 0,
-  skipped: 0,
+/** A clock that is two seconds later each time it is read, and a turn that is busy until some moment. */
+function clientUntil(busyUntilMs: number): { deps: Parameters<typeof waitForQuiet>[0]; asked: () => number } {
+  let nowMs = -2000
+  let asked = 0
+  const clock = {
+    nowMs() {
+      nowMs += 2000
+      return nowMs
+    },
+  }
+  const capture = {
+    findBusy() {
+      asked++
+      return nowMs < busyUntilMs ? TURN : null
+    },
+  }
+  return { deps: { clock, capture }, asked: () => asked }
 }
-
-/** A clock that is two seconds later each time it is read, and one open turn. */
-function clientWith(turn: Pick<TurnRow, 'lastEventMs' | 'toolsInFlight' | 'agentPid'> | null): {
-  deps: Parameters<typeof waitForQuiet>[0]
-  reads: () => number
-} {
-  let reads = 0
-  const open = turn === null ? [] : [{ ...ROW, ...turn }]
-  const deps = { clock: { nowMs: () => reads++ * 2_000 }, log: { listOpenTurns: () => open } }
-  return { deps, reads: () => reads }
-}
-
-const here = { agentPid: process.pid }
-const gone = { agentPid: 2 ** 22 + 1 }
 
 describe('waitForQuiet', () => {
-  test('a plain begin is never busy, nor a tree without open turns', async () => {
-    for (const turn of [null, { ...here, lastEventMs: null, toolsInFlight: 0 }]) {
-      const { deps, reads } = clientWith(turn)
-      await waitForQuiet(deps, workspace)
-      expect(reads(), 'no second look').toBeLessThanOrEqual(2)
-    }
+  test('does not wait when nothing is busy', async () => {
+    const { deps, asked } = clientUntil(0)
+    await waitForQuiet(deps, workspace, null)
+    expect(asked()).toBe(1)
   })
 
-  test('an agent that was heard of just now is waited for', async () => {
-    const { deps } = clientWith({ ...here, lastEventMs: 0, toolsInFlight: 0 })
-    await waitForQuiet(deps, workspace)
+  test('looks again until it is quiet', async () => {
+    const { deps, asked } = clientUntil(3000)
+    await waitForQuiet(deps, workspace, null)
+    expect(asked()).toBeGreaterThan(1)
   })
 
-  test('a tool that does not end is busy after ten seconds', async () => {
-    const { deps } = clientWith({ ...here, lastEventMs: 0, toolsInFlight: 1 })
-    await expect(waitForQuiet(deps, workspace)).rejects.toMatchObject({ code: 'BUSY' })
-  })
-
-  test('an agent whose process is gone is not at work', async () => {
-    const { deps } = clientWith({ ...gone, lastEventMs: 0, toolsInFlight: 1 })
-    await waitForQuiet(deps, workspace)
+  test('gives up after ten seconds and names the turn', async () => {
+    const { deps } = clientUntil(60_000)
+    await expect(waitForQuiet(deps, workspace, null)).rejects.toMatchObject({
+      code: 'BUSY',
+      details: { turn: TURN },
+    })
   })
 })

@@ -227,13 +227,18 @@ export class SqliteCaptureLog implements CaptureLog {
     this.#db.run('UPDATE turns SET unseen = 0 WHERE workspace = ? AND is_open = 1 AND unseen = 1', workspace)
   }
 
-  carryEvents(workspace: WorkspaceId, scan: number, sinceMs: number): void {
+  peekEvents(): number {
+    const row = this.#db.get('SELECT COALESCE(MAX(rowid), 0) AS last FROM events')
+    return row === undefined ? 0 : integer(row, 'last')
+  }
+
+  carryEvents(workspace: WorkspaceId, scan: number, after: number): void {
     this.#db.run(
-      `UPDATE events SET next_scan = ? WHERE next_scan = ? AND at_ms >= ?
+      `UPDATE events SET next_scan = ? WHERE next_scan = ? AND +rowid > ?
         AND turn IN (SELECT id FROM turns WHERE workspace = ? AND is_open = 1)`,
       scan + 1,
       scan,
-      sinceMs,
+      after,
       workspace,
     )
   }

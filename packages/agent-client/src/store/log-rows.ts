@@ -8,7 +8,7 @@ import type {
   TurnId,
   TurnKind,
 } from '@turnback/core'
-import type { OutboxItem, PlanRow, ReportItem, ToolEvent, TurnRow, Workspace } from '#ports.ts'
+import type { OutboxItem, PlanRow, ProcessName, ReportItem, ToolEvent, TurnRow, Workspace } from '#ports.ts'
 import { id, idOrNull, integer, integerOrNull, json, jsonOrNull, type Row, text, textOrNull } from './rows.ts'
 
 /** Words from closed lists are checked by the writer; a store that holds others was not written by us. */
@@ -51,13 +51,21 @@ export function toTurnRow(row: Row): TurnRow {
     paths: jsonOrNull<RelPath[]>(row, 'paths'),
     lastEventMs: integerOrNull(row, 'last_event_ms'),
     toolsInFlight: integer(row, 'tools_in_flight'),
-    agentPid: integerOrNull(row, 'agent_pid'),
+    agentProcess: toProcessName(row),
+    boot: textOrNull(row, 'boot'),
+    isUnseen: row.unseen === 1,
     entries: integer(row, 'entries'),
     created: integer(row, 'created'),
     changed: integer(row, 'changed'),
     deleted: integer(row, 'deleted'),
     skipped: integer(row, 'skipped'),
   }
+}
+
+function toProcessName(row: Row): ProcessName | null {
+  const pid = integerOrNull(row, 'agent_pid')
+  const started = textOrNull(row, 'agent_started')
+  return pid === null || started === null ? null : { pid, started, boot: textOrNull(row, 'boot') ?? '' }
 }
 
 export function toToolEvent(row: Row): ToolEvent {

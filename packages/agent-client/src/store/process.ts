@@ -1,36 +1,117 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import type { Processes, ProcessName } from '#ports.ts'
 
-/** A process that is told apart from another one with the same number, before and after a reboot. */
-export interface ProcessName {
-  readonly pid: number
-  /** Start time in the kernel's ticks; '' where the system does not say. */
-  readonly started: string
-  readonly boot: string
-}
+export type { ProcessName } from '#ports.ts'
+
+const PS_MS = 2000
+const MAX_CHAIN = 64
 
 export function nameThisProcess(): ProcessName {
-  return { pid: process.pid, started: startedAt(process.pid), boot: bootId() }
+  return { pid: process.pid, started: readStat(process.pid)?.started ?? '', boot: bootId() }
 }
 
 export function isAlive(name: ProcessName): boolean {
-  if (name.boot !== bootId()) return false
-  try {
-    process.kill(name.pid, 0)
-  } catch (error) {
-    // EPERM: it lives and belongs to somebody else.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false
-  }
-  return startedAt(name.pid) === name.started
+  if (name.boot !== bootId() || !isThere(name.pid)) return false
+  const stat = readStat(name.pid)
+  return stat === null ? name.started === '' : !stat.hasEnded && stat.started === name.started
 }
 
-function startedAt(pid: number): string {
+/** Other processes of this machine, as far as the system tells of them. */
+export const processes: Processes = {
+  boot: bootId,
+  find(pid) {
+    const stat = isThere(pid) ? findStat(pid) : null
+    return stat === null || stat.hasEnded ? null : { pid, started: stat.started, boot: bootId() }
+  },
+  isAlive(name) {
+    if (hasProc() || name.started === '') return isAlive(name)
+    return name.boot === bootId() && findStat(name.pid)?.started === name.started
+  },
+  listChain(pid) {
+    const chain: { pid: number; command: string }[] = []
+    let at = pid
+    while (at > 0 && chain.length < MAX_CHAIN && chain.at(-1)?.pid !== at) {
+      const stat = findStat(at)
+      if (stat === null) break
+      chain.push({ pid: at, command: stat.command })
+      at = stat.parent
+    }
+    return chain
+  },
+}
+
+/** What the system says of a process. */
+interface Stat {
+  /** Kernel's ticks since the start of the machine, or the date as `ps` prints it: compared, never read. */
+  readonly started: string
+  readonly parent: number
+  readonly command: string
+  /** It ended, and its parent has not taken notice yet. */
+  readonly hasEnded: boolean
+}
+
+function isThere(pid: number): boolean {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name in parentheses may hold spaces and parentheses; the start time is the 20th field after it.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
-  } catch {
-    return ''
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it lives and belongs to somebody else.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
+}
+
+function findStat(pid: number): Stat | null {
+  return hasProc() ? readStat(pid) : askPs(pid)
+}
+
+/** Null where there is no /proc, or it does not show the process. */
+function readStat(pid: number): Stat | null {
+  let stat: string
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  } catch {
+    return null
+  }
+  // The name in parentheses may hold spaces and parentheses. State, parent … the start time is the 20th field after it.
+  const nameEnd = stat.lastIndexOf(')')
+  const fields = stat.slice(nameEnd + 2).split(' ')
+  return {
+    started: fields[19] ?? '',
+    parent: Number(fields[1]),
+    command: stat.slice(stat.indexOf('(') + 1, nameEnd),
+    hasEnded: fields[0] === 'Z' || fields[0] === 'X',
+  }
+}
+
+let proc: boolean | null = null
+
+function hasProc(): boolean {
+  proc ??= readStat(process.pid) !== null
+  return proc
+}
+
+/** The date has five words. */
+const PS_LINE = /^\s*(\d+)\s+(\S+)\s+((?:\S+\s+){4}\S+)\s+(.+?)\s*$/
+
+/** The same where there is no /proc; a process of its own, so not for what is asked often. */
+function askPs(pid: number): Stat | null {
+  let line: string
+  try {
+    line = execFileSync('ps', ['-o', 'ppid=,stat=,lstart=,comm=', '-p', String(pid)], {
+      encoding: 'utf8',
+      env: { ...process.env, LC_ALL: 'C' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: PS_MS,
+    })
+  } catch {
+    // There is no such process, or no `ps`.
+    return null
+  }
+  const [, parent, state, started, path] = PS_LINE.exec(line) ?? []
+  if (parent === undefined || state === undefined || started === undefined || path === undefined) return null
+  const command = path.slice(path.lastIndexOf('/') + 1)
+  return { started, parent: Number(parent), command, hasEnded: state.startsWith('Z') }
 }
 
 let boot: string | null = null

@@ -113,4 +113,12 @@ CREATE TABLE listings(
   turn TEXT PRIMARY KEY, workspace TEXT NOT NULL, scan INTEGER NOT NULL, undone_by TEXT, undone_number INTEGER,
   undone TEXT, zstd BLOB NOT NULL) STRICT;
 `,
+  // Which process an agent is; turns that began without a look at the tree; what a late begin came too late for.
+  `
+ALTER TABLE turns ADD COLUMN agent_started TEXT;
+ALTER TABLE turns ADD COLUMN boot TEXT;
+ALTER TABLE turns ADD COLUMN unseen INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE turns ADD COLUMN missed TEXT;
+CREATE INDEX turns_of_session ON turns(workspace, session, number);
+`,
 ]

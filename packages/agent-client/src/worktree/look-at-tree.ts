@@ -87,7 +87,8 @@ function observe(
     }
     if (before !== undefined && isSameFolder(before, seen)) continue
     folders.set(folder, seen)
-    compareFolder(folder, before, seen, scan, differences)
+    const sinceNs = before === undefined ? latestMove(folder, known, scan) : 0n
+    compareFolder(folder, before, seen, sinceNs, scan, differences)
   }
   for (const folder of scan.whole.has('') ? known.keys() : listBelow(known, scan.whole)) {
     const before = known.get(folder)
@@ -120,10 +121,12 @@ function isSameFolder(known: KnownFolder, seen: SeenFolder): boolean {
   return true
 }
 
+/** @param sinceNs nothing that came with the folder was here before */
 function compareFolder(
   folder: RelPath,
   known: KnownFolder | undefined,
   seen: SeenFolder,
+  sinceNs: bigint,
   scan: Scan,
   into: Difference[],
 ): void {
@@ -131,7 +134,8 @@ function compareFolder(
     const before = known?.entries.get(name)?.state ?? seen.missing
     const path = joinPath(folder, name)
     if (!nothingToRecord(before, state)) {
-      into.push({ path, before, after: state, changedMs: toMs(scan.changedNs.get(path) ?? seen.changedNs) })
+      const ownNs = scan.changedNs.get(path) ?? seen.changedNs
+      into.push({ path, before, after: state, changedMs: toMs(ownNs > sinceNs ? ownNs : sinceNs) })
     }
   }
   for (const [name, { state }] of known?.entries ?? new Map<string, KnownEntry>()) {
@@ -144,6 +148,16 @@ function compareFolder(
       })
     }
   }
+}
+
+/** When a folder that is new came here with all that is in it; 0 when that cannot be told. */
+function latestMove(folder: RelPath, known: KnownTree, scan: Scan): bigint {
+  let latest = 0n
+  for (let at = folder; at !== '' && !known.has(at); at = parentOf(at)) {
+    const movedNs = scan.seen.get(at)?.movedNs ?? 0n
+    if (movedNs > latest) latest = movedNs
+  }
+  return latest
 }
 
 /** A folder that was known and was not walked: gone, left out from now on, or below one that is closed to us. */

@@ -46,6 +46,8 @@ export interface SeenFolder {
   /** What a name that was not known before was until now: absent, or not known. */
   readonly missing: State
   readonly changedNs: bigint
+  /** When it came to its place or got its mode, if that is the last that happened to it; else 0. */
+  readonly movedNs: bigint
 }
 
 /**
@@ -125,12 +127,14 @@ export class Scan {
         entries: new Map(known?.entries),
         missing,
         changedNs: stat.ctimeNs,
+        movedNs: movedNsOf(stat),
       })
       return
     }
     const was = known === undefined ? missing : known.unlisted ? unknownBecause('unreadable') : ABSENT
     const entries = new Map<string, KnownEntry>()
-    this.seen.set(folder, { stamp, unlisted: false, entries, missing: was, changedNs: stat.ctimeNs })
+    const times = { changedNs: stat.ctimeNs, movedNs: movedNsOf(stat) }
+    this.seen.set(folder, { stamp, unlisted: false, entries, missing: was, ...times })
     for (const name of names) {
       if (budget?.isSpent === true) return
       const before = known?.entries.get(name) ?? null
@@ -351,6 +355,10 @@ class Budget {
   get isSpent(): boolean {
     return this.#files < 0 || this.#bytes < 0 || this.#outer?.isSpent === true
   }
+}
+
+function movedNsOf({ ctimeNs, mtimeNs }: BigIntStats): bigint {
+  return ctimeNs > mtimeNs ? ctimeNs : 0n
 }
 
 function unknownBecause(reason: SkipReason): State {

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Entry, RelPath, TurnId, TurnManifest } from '@turnback/core'
+import { type EventRequest, noteEvent } from '#capture/note-event.ts'
 import { firstCapture, registerWorkspace } from '#capture/register.ts'
-import { type BeginRequest, beginTurn, type EventRequest, endTurn, noteEvent } from '#capture/turns.ts'
+import { type BeginRequest, beginTurn, endTurn } from '#capture/turns.ts'
 import { type ClientDeps, openDeps } from '#deps.ts'
 import type { Workspace } from '#ports.ts'
 import { findPlace } from '#worktree/find-root.ts'
@@ -29,10 +30,13 @@ export class CaptureRig {
   readonly env: Record<string, string>
   /** Milliseconds that the client's clock is ahead of the real one. */
   aheadMs = 0
+  /** Whether the client stays, so that it hears of changes and looks at the whole tree after each turn only. */
+  readonly isResident: boolean
   #deps: ClientDeps | null = null
   #workspace: Workspace | null = null
 
-  constructor(name = 'capture') {
+  constructor(name = 'capture', isResident = process.env.TURNBACK_TEST_RESIDENT === '1') {
+    this.isResident = isResident
     this.top = realpathSync(mkdtempSync(join(tmpdir(), `turnback-${name}-`)))
     this.root = join(this.top, 'tree')
     mkdirSync(this.root)
@@ -48,7 +52,7 @@ export class CaptureRig {
   get deps(): ClientDeps {
     this.#deps ??= openDeps(this.env, {
       clock: { nowMs: () => Date.now() + this.aheadMs },
-      isResident: process.env.TB_WATCH === '1',
+      isResident: this.isResident,
     })
     return this.#deps
   }
@@ -118,11 +122,12 @@ export class CaptureRig {
       command: null,
       paths: [],
       agentPid: null,
+      parentSession: null,
+      reason: 'completed' as const,
+      atMs: null,
       ...request,
     }
-    return this.deps.leases.run(this.workspace, 'capture', (lease) =>
-      noteEvent(this.deps, lease, this.workspace, whole),
-    )
+    return noteEvent(this.deps, this.workspace, whole)
   }
 
   /** One whole turn that does `work`; gives its manifest. */
@@ -134,8 +139,15 @@ export class CaptureRig {
   }
 
   async manifest(turn: TurnId): Promise<TurnManifest> {
+    if (this.isResident) await this.waitForAudit(turn)
     await this.deps.capture.settle(this.workspace)
     return this.deps.log.getManifest(turn)
+  }
+
+  /** Until the resident client has looked at the whole tree and signed the turn. */
+  async waitForAudit(turn: TurnId): Promise<void> {
+    if (this.deps.log.findTurn(turn)?.isOpen === true) return
+    while (!this.deps.captureLog.isSigned(turn)) await new Promise((done) => setTimeout(done, 5))
   }
 
   read(entry: Entry, side: 'before' | 'after'): string | null {

@@ -74,12 +74,7 @@ export async function attachRig(
   const root = join(top, 'w')
   const home = join(top, 'home')
   let aheadMs = 0
-  const deps = change(
-    openDeps(
-      { TURNBACK_HOME: home },
-      { clock: { nowMs: () => Date.now() + aheadMs }, isResident: process.env.TB_WATCH === '1' },
-    ),
-  )
+  const deps = change(openDeps({ TURNBACK_HOME: home }, { clock: { nowMs: () => Date.now() + aheadMs } }))
   const workspace = registerWorkspace(deps, { ...treeRootOf(root), name: 'w' }, null)
   const begin = async (session: string): Promise<TurnId> => {
     await firstCapture(deps, workspace, false)

@@ -94,7 +94,9 @@ export function makeSyncStore(name = 'sync') {
       paths: null,
       lateStart: false,
       incomplete: null,
-      agentPid: null,
+      agentProcess: null,
+      isUnseen: false,
+      missed: null,
     })
     const { seq, prev } = writing.peekChain(workspace.id)
     const manifest: TurnManifest = {

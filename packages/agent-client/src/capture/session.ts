@@ -1,0 +1,67 @@
+import { type Closing, decideTurn, type OpenTurn, type SessionState } from '@turnback/core'
+import type { CaptureDeps } from '#capture-ports.ts'
+import type { ProcessName, TurnRow, Workspace } from '#ports.ts'
+
+/** What a session has open here, and what core decides by. */
+export interface Session {
+  readonly open: TurnRow | null
+  readonly state: SessionState
+}
+
+/** An open turn, and how it is to be closed. */
+export interface PlannedClose {
+  readonly row: TurnRow
+  readonly closing: Closing
+}
+
+/** What is looked at to tell whether a turn's agent is still there. */
+type Sight = Pick<CaptureDeps, 'processes'>
+
+export function findSession(
+  deps: Pick<CaptureDeps, 'log' | 'captureLog' | 'processes'>,
+  workspace: Workspace,
+  session: string,
+): Session {
+  const open = deps.log.listOpenTurns(workspace.id).find((turn) => turn.session === session) ?? null
+  const closed = deps.captureLog.findLastClosed(workspace.id, session)
+  return {
+    open,
+    state: {
+      open: open === null ? null : toOpenTurn(deps, open),
+      closed:
+        closed === null || closed.endedAt === null
+          ? null
+          : { key: closed.key, endedMs: Date.parse(closed.endedAt) },
+    },
+  }
+}
+
+export function toOpenTurn(deps: Sight, row: TurnRow): OpenTurn {
+  const { key, lastEventMs, toolsInFlight } = row
+  return { key, lastEventMs, toolsInFlight, agent: sightOf(deps, row) }
+}
+
+function sightOf({ processes }: Sight, { agentProcess, boot }: TurnRow): OpenTurn['agent'] {
+  if (boot !== null && boot !== processes.boot()) return 'gone'
+  if (agentProcess === null) return 'unknown'
+  return processes.isAlive(agentProcess) ? 'lives' : 'gone'
+}
+
+/** Open turns that nobody is going to end, of all sessions but one. */
+export function listAbandoned(
+  deps: Pick<CaptureDeps, 'log' | 'processes' | 'clock'>,
+  workspace: Workspace,
+  except: string | null,
+): PlannedClose[] {
+  const nowMs = deps.clock.nowMs()
+  return deps.log.listOpenTurns(workspace.id).flatMap((row) => {
+    if (row.session === except && except !== null) return []
+    const { close } = decideTurn({ open: toOpenTurn(deps, row), closed: null }, { type: 'look-after', nowMs })
+    return close === null ? [] : [{ row, closing: close }]
+  })
+}
+
+/** The process that an adapter named, if it is there: one that is not would make the turn look left behind. */
+export function findAgent(deps: Sight, pid: number | null): ProcessName | null {
+  return pid === null ? null : deps.processes.find(pid)
+}
