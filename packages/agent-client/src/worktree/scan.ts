@@ -234,7 +234,7 @@ export class Scan {
     if (isGenerated(name)) return 'excluded-directory'
     if (!isAmbiguous(name) || budget !== null) return null
     // The choice is made once per directory and remembered.
-    if (before !== null) return before.state.kind === 'skipped' ? 'excluded-directory' : null
+    if (before !== null) return isExcluded(before.state) ? 'excluded-directory' : null
     const leftOut = hasCacheTag(at) || (this.#options.isFirst && this.#rules.isIgnored(folder, name, true))
     return leftOut ? 'excluded-directory' : null
   }
@@ -359,6 +359,11 @@ class Budget {
 
 function movedNsOf({ ctimeNs, mtimeNs }: BigIntStats): bigint {
   return ctimeNs > mtimeNs ? ctimeNs : 0n
+}
+
+/** Not what is skipped for another reason: a socket of that name may have become a directory. */
+function isExcluded(state: State): boolean {
+  return state.kind === 'skipped' && state.reason === 'excluded-directory'
 }
 
 function unknownBecause(reason: SkipReason): State {
