@@ -32,6 +32,7 @@ export const PASSED_VARIABLES = [
   'XDG_RUNTIME_DIR',
   'NO_COLOR',
   'CLAUDE_PROJECT_DIR',
+  'CLAUDE_PID',
 ] as const
 
 const FORMAT = '1'

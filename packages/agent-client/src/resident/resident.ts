@@ -1,3 +1,4 @@
+import { watchTurns } from '#capture/watch-turns.ts'
 import { CLIENT_VERSION } from '#client-version.ts'
 import { type Environment, findHome, loadConfig, makeFolders } from '#config.ts'
 import { type ClientDeps, openDeps } from '#deps.ts'
@@ -84,7 +85,8 @@ async function work(parts: ResidentParts, home: Home, note: Note, signal: AbortS
       const restores = createRemoteRestores(deps)
       const onState = (link: ResidentFacts['link'], server: string | null) =>
         facts.put({ link, server, since: new Date(deps.clock.nowMs()).toISOString() })
-      await new SyncLoop({ deps, env, note, restores, onState }).run(signal)
+      const loop = new SyncLoop({ deps, env, note, restores, onState })
+      await Promise.all([loop.run(signal), watchTurns(deps, note, signal)])
     } finally {
       clearTimeout(cleaning)
       ownCode.close()
