@@ -42,6 +42,13 @@ export interface RestoreRecord {
   readonly entries: readonly Pick<Entry, 'path' | 'before' | 'after'>[]
 }
 
+export interface CheckpointRequest {
+  readonly label: string | null
+  readonly task: string | null
+  /** Null for the whole tree. */
+  readonly paths: readonly RelPath[] | null
+}
+
 /** What capture/ does for others. */
 export interface Capture {
   /** Looks at the whole tree and records what differs. A restore calls it first, so the present is always known. */
@@ -60,6 +67,8 @@ export interface Capture {
    * somebody else has the tree. @returns those that it ended
    */
   lookAfter(workspace: Workspace, only?: ReadonlySet<TurnId>): Promise<TurnId[]>
+  /** A moment that can be returned to: one look at the tree, and a turn without changes of its own. */
+  makeCheckpoint(lease: Lease, workspace: Workspace, request: CheckpointRequest): Promise<TurnRow>
   /**
    * Makes the turn that a restore is, in one transaction: number, scan, signed manifest, event, report, the known
    * tree (so that the next scan takes nothing of it for anybody's), and the end of the journal.

@@ -1,6 +1,7 @@
 import { decideTurn, isBusy } from '@turnback/core'
 import type { CaptureDeps } from '#capture-ports.ts'
 import type { Capture, Lease, Leases, TurnRow, Workspace } from '#ports.ts'
+import { makeCheckpoint } from './checkpoint.ts'
 import { closePlanned, closeTurnsByUs, turnsOf } from './close-turn.ts'
 import { lookAtTree } from './look.ts'
 import { lookAndRecord } from './note-event.ts'
@@ -59,6 +60,7 @@ export function createCapture(deps: CaptureDeps, leases: Leases): Capture {
         throw error
       }
     },
+    makeCheckpoint: (lease, workspace, request) => makeCheckpoint(deps, lease, workspace, request),
     recordRestore: (_lease, workspace, record) => recordRestore(deps, workspace, record),
     recordReport: (workspace, report) => recordReport(deps, workspace, report),
     isSettled: (workspace) => deps.captureLog.listUnsigned(workspace.id).length === 0,

@@ -1,19 +1,12 @@
-import { makeId, type RelPath } from '@turnback/core'
+import { makeId } from '@turnback/core'
 import type { CaptureDeps } from '#capture-ports.ts'
-import type { Lease, TurnRow, Workspace } from '#ports.ts'
+import type { CheckpointRequest, Lease, TurnRow, Workspace } from '#ports.ts'
 import { closePlanned, closeTurn, turnsOf } from './close-turn.ts'
 import { lookAtTree } from './look.ts'
 import { listAbandoned } from './session.ts'
 import { signClosedTurns } from './sign-turns.ts'
 
-export interface CheckpointRequest {
-  readonly label: string | null
-  readonly task: string | null
-  /** Null for the whole tree. */
-  readonly paths: readonly RelPath[] | null
-}
-
-/** A moment that can be returned to: one look at the tree, and a turn without changes of its own. */
+/** See {@link Capture.makeCheckpoint}. */
 export async function makeCheckpoint(
   deps: CaptureDeps,
   lease: Lease,

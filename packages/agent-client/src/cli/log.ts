@@ -3,6 +3,7 @@ import type { ClientDeps } from '#deps.ts'
 import type { TurnRow, Workspace } from '#ports.ts'
 import { listRestoreFacts } from '#restore/facts.ts'
 import type { Context, Register } from './context.ts'
+import { lookAfterTurns } from './look-after.ts'
 import { toRelPath } from './paths.ts'
 
 interface Options {
@@ -20,7 +21,8 @@ export const register: Register = (program, context) => {
     .option('--limit <n>', 'at most this many', '50')
     .option('--path <path>', 'only turns that changed this path, or something below it')
     .description('list turns, newest first')
-    .action((options: Options) => {
+    .action(async (options: Options) => {
+      await lookAfterTurns(context)
       const turns = listTurns(context, options)
       context.print({ turns }, () => turns.map(inWords).join('\n'))
     })

@@ -1,11 +1,13 @@
 import { describeSync, type SyncStatus } from '#sync/status.ts'
 import type { Register } from './context.ts'
+import { lookAfterTurns } from './look-after.ts'
 
 export const register: Register = (program, context) => {
   program
     .command('status')
     .description('what is open, what waits to be sent, how much disk is used')
-    .action(() => {
+    .action(async () => {
+      await lookAfterTurns(context)
       const { deps } = context
       const workspace = context.findWorkspace()
       const open = workspace === null ? [] : deps.log.listOpenTurns(workspace.id)

@@ -2,6 +2,7 @@ import type { RestoreId, RestoreReport, ServerMessage } from '@turnback/core'
 import type { Deps } from '#ports.ts'
 import type { RemoteRestores } from '#restore/remote.ts'
 import type { Caller } from './caller.ts'
+import { takeCheckpoint } from './remote-checkpoint.ts'
 import { approve, endCutOff, takeCommit } from './remote-commit.ts'
 import { RemotePlans } from './remote-plans.ts'
 import { deliverPlans, planAsked, takeRequest } from './remote-request.ts'
@@ -46,6 +47,7 @@ export class Commands {
         this.#cancel(message.restore)
         return acknowledge()
       case 'checkpoint.request':
+        return takeCheckpoint(this.#context, message, acknowledge)
       case 'roster.update':
         this.#context.note('not-available-yet', { type: message.type, id: message.id })
         return acknowledge()
