@@ -109,6 +109,24 @@ export interface LookOptions {
   /** Roots of other workspaces, below this one. */
   readonly nested: ReadonlySet<string>
   readonly isSealed: (path: RelPath) => boolean
+  /** Only of a first capture. */
+  readonly first?: FirstReads
+}
+
+/** How far a first capture is. */
+export interface ReadProgress {
+  readonly files: number
+  readonly bytes: number
+  readonly ofFiles: number
+}
+
+/** A first capture that can be cut off: what an earlier attempt read, and where this one leaves word. */
+export interface FirstReads {
+  find(folder: RelPath, name: string): KnownEntry | null
+  isSliceDue(): boolean
+  /** Makes durable what was read since the last time. All files of a folder that were read so far are given each time. */
+  save(files: ReadonlyMap<RelPath, ReadonlyMap<string, KnownEntry>>): void
+  onProgress(progress: ReadProgress): void
 }
 
 /** Looks at a whole tree and stores the bytes of what is new. */
@@ -199,6 +217,13 @@ export interface CaptureLog {
   summariseKnown(workspace: WorkspaceId): { readonly files: number; readonly skipped: readonly SkippedPath[] }
   /** Gives bytes of the known tree another name, per path: plain ones that turned out to be secret. */
   renameKnown(workspace: WorkspaceId, names: ReadonlyMap<RelPath, ReadonlyMap<BlobId, BlobId>>): void
+  /** What a first capture that was cut off had read. Dropped with the transaction that makes it. */
+  loadFirstReads(workspace: WorkspaceId): ReadonlyMap<RelPath, ReadonlyMap<string, KnownEntry>>
+  saveFirstReads(
+    workspace: WorkspaceId,
+    files: ReadonlyMap<RelPath, ReadonlyMap<string, KnownEntry>>,
+  ): void
+  dropFirstReads(workspace: WorkspaceId): void
   listSealedPaths(workspace: WorkspaceId): ReadonlySet<RelPath>
   addSealedPaths(workspace: WorkspaceId, paths: readonly RelPath[]): void
 
@@ -268,10 +293,15 @@ export interface CaptureDeps {
   readonly captureLog: CaptureLog
   readonly blobs: Deps['blobs']
   readonly looker: TreeLooker
+  /** How a first capture is shown, and how often it is made durable. */
+  readonly firstCapture?: {
+    readonly onProgress?: (progress: ReadProgress) => void
+    readonly sliceMs?: number
+  }
   /** Null in a process that ends after its command. */
   readonly watches: TreeWatches | null
   /** Called when a turn was ended by a quick look: it is signed after a whole one. Null where the end signs itself. */
-  readonly afterEnd: ((workspace: Workspace, turn: TurnId) => void) | null
+  readonly afterEnd: ((workspace: Workspace, turn: TurnId, lookedAtMs: number) => void) | null
   readonly secrets: SecretFinder
   identity: Deps['identity']
   random: Deps['random']

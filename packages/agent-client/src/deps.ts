@@ -13,11 +13,13 @@ import { SqliteCaptureLog } from '#store/capture-log.ts'
 import { Database } from '#store/database.ts'
 import { KnownTrees } from '#store/known-tree.ts'
 import { RowLeases } from '#store/leases.ts'
+import { removeLeftovers } from '#store/leftovers.ts'
 import { SqliteLog } from '#store/log.ts'
 import { PackFolder } from '#store/pack-folder.ts'
 import { processes } from '#store/process.ts'
 import { readGitState } from '#worktree/git-state.ts'
 import { createTreeLooker } from '#worktree/look-at-tree.ts'
+import { ReadCrew } from '#worktree/read-crew.ts'
 import { watchTrees } from '#worktree/tree-watch.ts'
 import { createTreeWriter } from '#worktree/tree-writer.ts'
 import { createWorkTree } from '#worktree/work-tree.ts'
@@ -26,8 +28,11 @@ const STORE_KEY_BYTES = 32
 
 /** Everything wired together; with what only capture/ and `verify` use beside what ports.ts promises. */
 export interface ClientDeps extends Deps, CaptureDeps {
+  readonly db: Database
+  readonly log: SqliteLog
   readonly packedBlobs: PackedBlobs
   readonly packs: PackFolder
+  readonly crew: ReadCrew
 }
 
 const systemClock: Clock = { nowMs: () => Date.now() }
@@ -38,15 +43,17 @@ export interface OpenOptions {
   readonly isResident?: boolean
   /** Takes what is done when nobody waits for it. */
   readonly note?: (event: string, facts: Readonly<Record<string, unknown>>) => void
+  readonly firstCapture?: NonNullable<CaptureDeps['firstCapture']>
 }
 
 /** Opens the store and wires the client. @throws STORE_NEWER, STORE_CORRUPT, STORE_FULL */
 export function openDeps(
   env: Readonly<Record<string, string | undefined>>,
-  { clock = systemClock, isResident = false, note = () => {} }: OpenOptions = {},
+  { clock = systemClock, isResident = false, note = () => {}, firstCapture = {} }: OpenOptions = {},
 ): ClientDeps {
   const home = findHome(env)
   makeFolders(home)
+  removeLeftovers([home.config, home.store, home.keys], clock.nowMs())
   const config = loadConfig(home)
   const db = new Database(home.store)
   const packs = new PackFolder(home.store, db)
@@ -56,6 +63,7 @@ export function openDeps(
     return storeKey
   })
   const known = new KnownTrees(db)
+  const crew = new ReadCrew()
   const log = new SqliteLog(db, known)
   const leases = new RowLeases(db, () => log.listWorkspaces())
   let identity: MachineIdentity | null = null
@@ -67,9 +75,10 @@ export function openDeps(
     log,
     captureLog: new SqliteCaptureLog(db, known),
     blobs: packedBlobs,
-    looker: createTreeLooker({ clock, config, home, blobs: packedBlobs }),
+    looker: createTreeLooker({ clock, config, home, blobs: packedBlobs, crew }),
+    firstCapture,
     watches: isResident && config.watch !== 'off' ? watchTrees(join(home.store, 'watch')) : null,
-    afterEnd: isResident ? (workspace, turn) => audits?.schedule(workspace, turn) : null,
+    afterEnd: isResident ? (workspace, turn, atMs) => audits?.schedule(workspace, turn, atMs) : null,
     secrets: createSecretFinder(),
     identity() {
       identity ??= openIdentity(home.keys, clock.nowMs())
@@ -88,11 +97,15 @@ export function openDeps(
 
     writer: (workspace, restore) =>
       createTreeWriter({ workspace, restore, blobs: packedBlobs, random: captureDeps.random }),
+    log,
+    db,
     packedBlobs,
     packs,
+    crew,
     close() {
       audits?.close()
       captureDeps.watches?.close()
+      crew.close()
       packs.close()
       db.close()
     },

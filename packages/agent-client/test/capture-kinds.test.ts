@@ -80,7 +80,7 @@ test('a turn that changes nothing has no entries and reads no file', async () =>
   await rig.begin()
   const { row, hashed, statted } = await rig.end()
   expect({ entries: row.entries, hashed }).toEqual({ entries: 0, hashed: 0 })
-  expect(statted).toBeGreaterThan(0)
+  if (!rig.isResident) expect(statted).toBeGreaterThan(0)
 })
 
 test('names are bytes: not UTF-8, like our own escape, like patterns, with line ends', async () => {

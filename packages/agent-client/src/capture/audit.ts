@@ -2,16 +2,22 @@ import { DomainError, type RelPath, type TurnId } from '@turnback/core'
 import type { CaptureDeps, ChangedNames, ChangedPaths, KnownTree } from '#capture-ports.ts'
 import type { Lease, Leases, TurnRow, Workspace } from '#ports.ts'
 import { lookAtTree } from './look.ts'
+import type { JustClosed } from './record-scan.ts'
 import { signClosedTurns } from './sign-turns.ts'
 
 /** Names that are looked at in one go: some milliseconds, for which a turn that begins may have to wait. */
 const NAMES_AT_ONCE = 500
 /** Long enough after a turn's end that what was written last can be told from what is written next. */
 const DELAY_MS = 100
+/** Files are stamped by a clock that ticks coarsely: so shortly before a look, "before" and "after" can not be told. */
+const TICK_MS = 10
 
 export interface Audits {
-  /** Looks at the whole tree soon, and signs the turn then. */
-  schedule(workspace: Workspace, turn: TurnId): void
+  /**
+   * Looks at the whole tree soon, and signs the turn then.
+   * @param lookedAtMs when the look began that its end made
+   */
+  schedule(workspace: Workspace, turn: TurnId, lookedAtMs: number): void
   /** Nothing is begun any more; what was scheduled is signed by whoever comes next. */
   close(): void
 }
@@ -25,9 +31,9 @@ type Note = (event: string, facts: Readonly<Record<string, unknown>>) => void
 export function createAudits(deps: CaptureDeps & { readonly leases: Leases }, note: Note): Audits {
   const timers = new Map<Workspace['id'], NodeJS.Timeout>()
   let isClosed = false
-  const run = async (workspace: Workspace, turn: TurnId) => {
+  const run = async (workspace: Workspace, ended: Ended) => {
     try {
-      const isWhole = await auditTree(deps, workspace, turn, () => isClosed)
+      const isWhole = await auditTree(deps, workspace, ended, () => isClosed)
       if (!isWhole) note('audit-cut-off', { workspace: workspace.id })
       if (!isClosed) await deps.leases.run(workspace, 'capture', () => signClosedTurns(deps, workspace))
     } catch (error) {
@@ -37,12 +43,13 @@ export function createAudits(deps: CaptureDeps & { readonly leases: Leases }, no
     }
   }
   return {
-    schedule(workspace, turn) {
+    schedule(workspace, turn, lookedAtMs) {
       if (isClosed) return
       clearTimeout(timers.get(workspace.id))
+      const ended = { turn, untilMs: lookedAtMs - TICK_MS }
       timers.set(
         workspace.id,
-        setTimeout(() => void run(workspace, turn), DELAY_MS),
+        setTimeout(() => void run(workspace, ended), DELAY_MS),
       )
     },
     close() {
@@ -50,6 +57,11 @@ export function createAudits(deps: CaptureDeps & { readonly leases: Leases }, no
       for (const timer of timers.values()) clearTimeout(timer)
     },
   }
+}
+
+interface Ended {
+  readonly turn: TurnId
+  readonly untilMs: number
 }
 
 /**
@@ -60,7 +72,7 @@ export function createAudits(deps: CaptureDeps & { readonly leases: Leases }, no
 export async function auditTree(
   deps: CaptureDeps & { readonly leases: Leases },
   workspace: Workspace,
-  turn: TurnId,
+  { turn, untilMs }: Ended,
   isStopped: () => boolean,
 ): Promise<boolean> {
   for (const piece of piecesOf(deps.captureLog.loadKnown(workspace.id))) {
@@ -69,7 +81,7 @@ export async function auditTree(
       const isLatest = row !== null && !row.isOpen && !deps.captureLog.isSigned(turn)
       if (isStopped() || !isLatest || deps.log.listOpenTurns(workspace.id).some(isLaterThan(row)))
         return false
-      await auditPiece(deps, lease, workspace, row, piece)
+      await auditPiece(deps, lease, workspace, { turn: row, untilMs }, piece)
       return true
     })
     if (!isDone) return false
@@ -85,7 +97,7 @@ async function auditPiece(
   deps: CaptureDeps,
   lease: Lease,
   workspace: Workspace,
-  turn: TurnRow,
+  justClosed: JustClosed,
   piece: ChangedPaths,
 ): Promise<void> {
   const looked = await lookAtTree(deps, lease, workspace, {
@@ -93,12 +105,12 @@ async function auditPiece(
     deadlineMs: null,
     late: new Set(),
     only: piece,
-    justClosed: turn,
+    justClosed,
   })
   const { folders, differences } = looked.observation
-  const endedMs = Date.parse(turn.endedAt ?? '')
   // What came after the end is left to be found by the next turn, together with the rest of it.
-  const isLater = differences.length > 0 && !differences.some(({ changedMs }) => changedMs <= endedMs)
+  const isLater =
+    differences.length > 0 && !differences.some(({ changedMs }) => changedMs <= justClosed.untilMs)
   if (folders.size > 0 && !isLater) deps.log.transact(() => looked.record())
 }
 

@@ -1,7 +1,8 @@
 import { nameOf, parentOf, type RelPath, type SkipReason, type TurnId } from '@turnback/core'
 import type { CaptureDeps, ChangedPaths, KnownTree, Observation } from '#capture-ports.ts'
-import type { GitState, Lease, TurnRow, Workspace } from '#ports.ts'
-import { nestedRoots, type RecordedScan, recordScan } from './record-scan.ts'
+import type { GitState, Lease, Workspace } from '#ports.ts'
+import { startFirstReads } from './first-reads.ts'
+import { type JustClosed, nestedRoots, type RecordedScan, recordScan } from './record-scan.ts'
 
 export interface LookAndRecord {
   readonly countExcluded: boolean
@@ -9,10 +10,12 @@ export interface LookAndRecord {
   readonly late: ReadonlySet<TurnId>
   /** Looks at these paths alone, and takes nothing of what was heard. */
   readonly only?: ChangedPaths
-  readonly justClosed?: TurnRow
+  readonly justClosed?: JustClosed
 }
 
 export interface Looked {
+  /** When the look began, in milliseconds since 1970. */
+  readonly atMs: number
   readonly observation: Observation
   readonly git: GitState
   /** Writes what was seen, inside the caller's transaction. */
@@ -32,6 +35,7 @@ export async function lookAtTree(
   workspace: Workspace,
   options: LookAndRecord,
 ): Promise<Looked> {
+  const atMs = deps.clock.nowMs()
   const heard = options.only === undefined ? ((await deps.watches?.hear(workspace)) ?? null) : null
   const known = deps.captureLog.loadKnown(workspace.id)
   const sealed = deps.captureLog.listSealedPaths(workspace.id)
@@ -52,14 +56,17 @@ export async function lookAtTree(
     deadlineMs: options.deadlineMs,
     nested,
     isSealed: (path) => sealed.has(path),
+    ...(isFirst ? { first: startFirstReads(deps, workspace) } : {}),
   })
   return {
+    atMs,
     observation,
     git,
     record() {
       const { late, justClosed = null } = options
       const about = { expectedScan, late, git, justClosed, lastEvent }
       const recorded = recordScan(deps, workspace, observation, about)
+      if (isFirst) deps.captureLog.dropFirstReads(workspace.id)
       if (heard !== null) deps.captureLog.afterCommit(() => heard.settle(observation))
       return recorded
     },

@@ -11,14 +11,20 @@ export interface RecordedScan {
   readonly outsidePaths: readonly RelPath[]
 }
 
+/** A turn whose end was recorded by a quick look: what it changed until then is its own still. */
+export interface JustClosed {
+  readonly turn: TurnRow
+  /** What was changed later than this is not its work; milliseconds since 1970. */
+  readonly untilMs: number
+}
+
 export interface RecordOptions {
   /** The scan's number when the known tree was read: nobody else may have looked meanwhile. */
   readonly expectedScan: number
   /** Open turns that are being closed by us and not by their agent. */
   readonly late: ReadonlySet<TurnId>
   readonly git: GitState
-  /** A turn whose end was recorded by a quicker look: what it changed until then is its own still. */
-  readonly justClosed: TurnRow | null
+  readonly justClosed: JustClosed | null
   /** The last event before the look began; null when only some paths were looked at. */
   readonly lastEvent: number | null
 }
@@ -42,7 +48,7 @@ export function recordScan(
     makeSuspect(turn, log.listToolEvents(turn.turn), scan, options.late.has(turn.turn)),
   )
   const { justClosed } = options
-  if (justClosed !== null) suspects.push(suspectOf(justClosed, log.listToolEvents(justClosed.turn)))
+  if (justClosed !== null) suspects.push(suspectOf(justClosed, log.listToolEvents(justClosed.turn.turn)))
   const owned = attributeAll(observation.differences, suspects)
   const outsidePaths = owned.flatMap(({ owner, difference }) =>
     owner.kind === 'outside' ? [difference.path] : [],
@@ -59,8 +65,8 @@ export function recordScan(
   captureLog.saveKnown(workspace.id, observation.folders)
   captureLog.addSealedPaths(workspace.id, observation.sealed)
   if (outside !== null) closeOutsideTurn(deps, outside, scan, observation, options.git)
-  if (justClosed !== null && changes.some((change) => isOf(change, justClosed.turn)))
-    extend(deps, justClosed, scan)
+  if (justClosed !== null && changes.some((change) => isOf(change, justClosed.turn.turn)))
+    extend(deps, justClosed.turn, scan)
   // What came while this looked may be of something that it passed before: it counts for the next look too.
   captureLog.carryEvents(workspace.id, scan, options.lastEvent ?? 0)
   if (options.lastEvent !== null) captureLog.markSeen(workspace.id)
@@ -70,10 +76,10 @@ export function recordScan(
 /** Of a path that may have been changed before its turn began, when nobody looked then. */
 const NOT_KNOWN: State = { kind: 'skipped', reason: 'budget' }
 
-function suspectOf(closed: TurnRow, events: readonly ToolEvent[]): Suspect {
-  invariant(closed.endScan !== null && closed.endedAt !== null, 'a closed turn has an end')
-  const suspect = makeSuspect(closed, events, closed.endScan, false)
-  return { ...suspect, notAfterMs: Date.parse(closed.endedAt), isOver: true }
+function suspectOf({ turn, untilMs }: JustClosed, events: readonly ToolEvent[]): Suspect {
+  invariant(turn.endScan !== null, 'a closed turn has an end')
+  const suspect = makeSuspect(turn, events, turn.endScan, false)
+  return { ...suspect, notAfterMs: untilMs, isOver: true }
 }
 
 function isOf(change: NewChange, turn: TurnId): boolean {

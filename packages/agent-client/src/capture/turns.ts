@@ -245,6 +245,6 @@ export async function endTurn(
     return closeTurn(deps, open.turn, { endReason: reason, lateEnd: false, lastMessage }, seen)
   })
   if (deps.afterEnd === null) await signClosedTurns(deps, workspace)
-  else deps.afterEnd(workspace, row.turn)
+  else deps.afterEnd(workspace, row.turn, looked.atMs)
   return { row, statted: observation.statted, hashed: observation.hashed }
 }
