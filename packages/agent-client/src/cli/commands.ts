@@ -1,15 +1,21 @@
 import type { Register } from './context.ts'
+import type { PlainRegister } from './plain.ts'
 
 interface CommandModule {
   readonly register: Register
 }
 
-/** Each command is loaded only when it is asked for: the others cost no time. */
-export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
-  init: () => import('./init.ts'),
+/** What agents wait for: understood without commander. */
+export const PLAIN_COMMANDS: Readonly<Record<string, () => Promise<{ readonly register: PlainRegister }>>> = {
   begin: () => import('./begin.ts'),
   event: () => import('./event.ts'),
   end: () => import('./end.ts'),
+  hook: () => import('./hook.ts'),
+}
+
+/** Each command is loaded only when it is asked for: the others cost no time. */
+export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  init: () => import('./init.ts'),
   log: () => import('./log.ts'),
   show: () => import('./show.ts'),
   cat: () => import('./cat.ts'),
@@ -23,6 +29,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   status: () => import('./status.ts'),
   verify: () => import('./verify.ts'),
   usage: () => import('./usage.ts'),
+  gc: () => import('./gc.ts'),
+  pin: () => import('./pin.ts'),
   login: () => import('./login.ts'),
   connect: () => import('./connect.ts'),
   disconnect: () => import('./disconnect.ts'),

@@ -10,6 +10,7 @@ import {
   type Tree,
   type TurnFacts,
   type TurnId,
+  type WorkspaceId,
 } from '@turnback/core'
 import type { Deps, Workspace } from '#ports.ts'
 
@@ -70,14 +71,19 @@ function turnsOf(change: Change): TurnId[] {
 }
 
 export function listRestoreFacts(deps: Deps, workspace: Workspace): RestoreFacts[] {
-  const numbers = new Map(deps.log.listTurns(workspace.id).map((row) => [row.turn, row.number]))
+  return listRestoreFactsOf(deps.log, workspace.id)
+}
+
+/** The same for who has no more than the log. */
+export function listRestoreFactsOf(log: Deps['log'], workspace: WorkspaceId): RestoreFacts[] {
+  const numbers = new Map(log.listTurns(workspace).map((row) => [row.turn, row.number]))
   // A turn before the gap keeps the mark that a restore gave it which is gone.
-  const gone = deps.log.listListed(workspace.id).flatMap(({ turn, undoneBy }): RestoreFacts[] => {
+  const gone = log.listListed(workspace).flatMap(({ turn, undoneBy }): RestoreFacts[] => {
     if (undoneBy === null) return []
     const { restore, number, isWhole } = undoneBy
     return [{ turn: restore, number, target: turn, takenBack: null, of: [turn], isWhole, status: 'done' }]
   })
-  const known = deps.log.listRestores(workspace.id).map(({ turn, detail }) => ({
+  const known = log.listRestores(workspace).map(({ turn, detail }) => ({
     turn,
     number: numbers.get(turn) ?? 0,
     target: detail.target,

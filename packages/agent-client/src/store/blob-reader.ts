@@ -45,7 +45,21 @@ export class BlobReader {
       take(this.read(id))
       return
     }
-    readBig(place, this.#sourceOf(place), take)
+    let taken = 0
+    const count = (piece: Uint8Array) => {
+      taken += piece.length
+      take(piece)
+    }
+    try {
+      readBig(place, this.#sourceOf(place), count)
+    } catch (error) {
+      // Its pack was rewritten before it was opened: nothing was given away yet, so it can be looked for again.
+      const moved = this.#parts.index.find(id)
+      const isElsewhere = moved !== null && (moved.pack !== place.pack || moved.at !== place.at)
+      if (!(error instanceof DomainError) || taken > 0 || !isElsewhere) throw error
+      this.forget()
+      readBig(moved, this.#sourceOf(moved), take)
+    }
   }
 
   /** What a new version of this blob is compared with. Null when it can not be read: then the new one is kept whole. */

@@ -23,11 +23,17 @@ export class Database {
   readonly #db: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
   #depth = 0
+  #isReading = false
   #afterCommit: (() => void)[] = []
   #afterRollback: (() => void)[] = []
 
-  constructor(folder: string) {
+  /** @param mode `read` for a thread beside the one that opened the store, and brought it up, before */
+  constructor(folder: string, mode: 'write' | 'read' = 'write') {
     const file = join(folder, 'turnback.db')
+    if (mode === 'read') {
+      this.#db = translate(() => new DatabaseSync(file, { timeout: BUSY_MS, readOnly: true }))
+      return
+    }
     // SQLite gives its other files the mode that this one has.
     closeSync(orStoreFault(() => openSync(file, 'a', 0o600)))
     this.#db = translate(() => {
@@ -105,6 +111,24 @@ export class Database {
     }
     for (const step of this.#afterCommit) step()
     return result
+  }
+
+  /** Runs `work`, which only reads, on the store as it is now, whatever others write meanwhile. Temporary tables may be written. */
+  snapshot<T>(work: () => T): T {
+    if (this.#depth > 0 || this.#isReading) return work()
+    translate(() => this.#db.exec('BEGIN'))
+    this.#isReading = true
+    try {
+      return work()
+    } finally {
+      this.#isReading = false
+      this.#db.exec('COMMIT')
+    }
+  }
+
+  /** Statements without values, several at once. */
+  exec(sql: string): void {
+    translate(() => this.#db.exec(sql))
   }
 
   /** A transaction that need not outlive a loss of power: nobody waits for the disk. Not inside another one. */

@@ -12,7 +12,7 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { limits, PACK_MAGIC } from '@turnback/core'
+import { invariant, limits, PACK_MAGIC } from '@turnback/core'
 import type { Database } from './database.ts'
 import type { Frame } from './pack-frame.ts'
 import { PackReader } from './pack-reader.ts'
@@ -33,8 +33,9 @@ export class PackFolder {
   readonly reader: PackReader
 
   constructor(store: string, db: Database) {
-    this.packs = join(store, 'packs')
-    this.tmp = join(store, 'tmp')
+    const { packs, tmp } = packFolders(store)
+    this.packs = packs
+    this.tmp = tmp
     this.#db = db
     this.reader = new PackReader(this.packs, this.tmp, db)
     for (const folder of [this.packs, this.tmp]) mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -43,7 +44,25 @@ export class PackFolder {
 
   /** A writer for a new pack of this process. */
   startPack(): PackWriter {
-    return new PackWriter(this.tmp, newPackName())
+    return new PackWriter(this.tmp, `${this.newPrefix()}.pack`)
+  }
+
+  /** What the names of one writer's packs may begin with. It tells whose they are. */
+  newPrefix(): string {
+    const { pid, started, boot } = nameThisProcess()
+    return `${pid}_${started}_${boot}_${randomBytes(8).toString('hex')}`
+  }
+
+  /** Removes packs that were never listed, by what their names begin with: a writer that died says nothing of them. */
+  abandonAll(prefix: string): void {
+    for (const name of readdirSync(this.tmp)) if (name.startsWith(prefix)) this.abandon(name)
+  }
+
+  /** A new folder of this process, for what is of no use when it ends. */
+  makeTemporaryFolder(): string {
+    const folder = join(this.tmp, `${this.newPrefix()}.pack`)
+    mkdirSync(folder, { mode: 0o700 })
+    return folder
   }
 
   /** Lists a finished pack in the index; it moves to `packs/` when the transaction is kept. @returns its number */
@@ -56,7 +75,39 @@ export class PackFolder {
 
   /** Removes a finished pack that was never listed. */
   abandon(name: string): void {
+    // What failed may have been the step after it was listed.
+    if (this.#db.get('SELECT 1 FROM packs WHERE name = ?', name) !== undefined) return
     rmSync(join(this.tmp, name), { force: true })
+  }
+
+  /**
+   * Takes a pack that nothing refers to out of the index, and removes it when the transaction is kept. The latest one
+   * stays: its number is not to be given to another pack while somebody may still read the old one under it.
+   * @returns false when it stays
+   */
+  drop(pack: number): boolean {
+    const row = this.#db.get(
+      'SELECT name, (SELECT MAX(id) FROM packs) AS latest FROM packs WHERE id = ?',
+      pack,
+    )
+    if (row === undefined || integer(row, 'latest') === pack) return false
+    this.#db.run('DELETE FROM blocks WHERE pack = ?', pack)
+    this.#db.run('DELETE FROM packs WHERE id = ?', pack)
+    const name = text(row, 'name')
+    this.#db.afterCommit(() => rmSync(join(this.packs, name), { force: true }))
+    return true
+  }
+
+  /**
+   * Removes what lies in `packs/` and is not listed: a process was ended between the two steps of {@link drop}. Inside a
+   * transaction, so that nobody is about to list it.
+   */
+  removeUnlisted(): void {
+    invariant(this.#db.isInTransaction, 'nobody lists a pack meanwhile')
+    for (const name of readdirSync(this.packs)) {
+      const isListed = this.#db.get('SELECT 1 FROM packs WHERE name = ?', name) !== undefined
+      if (!isListed) rmSync(join(this.packs, name), { force: true })
+    }
   }
 
   /** Appends to the common pack and makes it durable. Inside a transaction. @throws STORE_FULL */
@@ -121,7 +172,7 @@ export class PackFolder {
       if (owner !== null && isAlive(owner)) continue
       const listed = this.#db.get('SELECT id FROM packs WHERE name = ?', name) !== undefined
       if (listed) renameSync(join(this.tmp, name), join(this.packs, name))
-      else rmSync(join(this.tmp, name), { force: true })
+      else rmSync(join(this.tmp, name), { recursive: true, force: true })
     }
   }
 }
@@ -137,10 +188,9 @@ function writeOrTakeBack(fd: number, buffers: readonly Uint8Array[], bytes: numb
   }
 }
 
-/** A name that tells whose it is, so that the next start knows whether somebody still writes it. */
-function newPackName(): string {
-  const { pid, started, boot } = nameThisProcess()
-  return `${pid}_${started}_${boot}_${randomBytes(8).toString('hex')}.pack`
+/** Where packs lie, and where they are written. */
+export function packFolders(store: string): { readonly packs: string; readonly tmp: string } {
+  return { packs: join(store, 'packs'), tmp: join(store, 'tmp') }
 }
 
 function readOwner(name: string): ProcessName | null {

@@ -119,6 +119,15 @@ export class PackWriter {
     return frame !== null
   }
 
+  /** Frames as they are, header and all, for who notes himself where they lie. `produce` gives false when it could not. */
+  addBytes(produce: (write: (piece: Uint8Array) => void) => boolean): boolean {
+    this.#spill()
+    return produce((piece) => {
+      writeAll(this.#fd, [piece], this.#written)
+      this.#written += piece.length
+    })
+  }
+
   /** Makes the pack durable. Repeatable. @throws STORE_FULL, NOT_RECORDED */
   finish(): FinishedPack {
     if (this.#finished !== null) return this.#finished

@@ -1,0 +1,87 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
+import type { WorkspaceId } from '@turnback/core'
+import type { Leases } from '#ports.ts'
+import { listRestoreFactsOf } from '#restore/facts.ts'
+import { collectGarbage, type GcParts, type GcResult } from '#store/gc.ts'
+import { withLogCopy } from '#store/log-copy.ts'
+import { findConnection } from '#sync/login.ts'
+import type { Context, Register } from './context.ts'
+
+/** In a copy of the log nobody else is at work. */
+const FREE: Leases = {
+  run: (workspace, purpose, work) => work({ workspace: workspace.id, purpose }),
+  findHolder: () => null,
+  isWanted: () => false,
+}
+
+export const register: Register = (program, context) => {
+  program
+    .command('gc')
+    .option('--dry-run', 'say what would be removed, and remove nothing')
+    .description('remove what the limits of age, turns and bytes do not keep')
+    .action(async ({ dryRun }: { dryRun?: boolean }) => {
+      const result = dryRun === true ? await tryOut(context) : await collectGarbage(partsOf(context))
+      context.print({ dryRun: dryRun === true, ...result }, () => inWords(result, dryRun === true))
+    })
+}
+
+function partsOf(context: Context): GcParts {
+  const { deps, env } = context
+  const { config, db, packs, log, packedBlobs, leases } = deps
+  const stop = stopOnSignal()
+  return {
+    ...{ db, packs, log, leases, blobs: packedBlobs, store: deps.home.store, isDryRun: false },
+    limits: {
+      retentionDays: config.retentionDays,
+      retentionTurns: config.retentionTurns,
+      budgetBytes: config.diskBudgetBytes,
+    },
+    isLoggedIn: findConnection(deps.home, env) !== null,
+    nowMs: deps.clock.nowMs(),
+    listRestoreFacts: (workspace) => listRestoreFactsOf(log, workspace),
+    progress: sayOnTerminal(context),
+    async pause() {
+      await turnOfTheLoop()
+      return stop()
+    },
+  }
+}
+
+/** Runs the same on a copy of the log, so that the numbers are exact and nobody is kept waiting. */
+function tryOut(context: Context): Promise<GcResult> {
+  const parts = partsOf(context)
+  return withLogCopy(context.deps, ({ store, db, log }) => {
+    const listRestoreFacts = (workspace: WorkspaceId) => listRestoreFactsOf(log, workspace)
+    return collectGarbage({ ...parts, store, db, log, leases: FREE, listRestoreFacts, isDryRun: true })
+  })
+}
+
+/** A first Ctrl-C ends it after the step that runs. */
+function stopOnSignal(): () => boolean {
+  let isStopped = false
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.removeAllListeners(signal)
+    process.once(signal, () => {
+      isStopped = true
+    })
+  }
+  return () => isStopped
+}
+
+function sayOnTerminal(context: Context): (step: string) => void {
+  if (!process.stderr.isTTY || context.isJson) return () => {}
+  let said = ''
+  return (step) => {
+    if (step !== said) context.talk(step)
+    said = step
+  }
+}
+
+function inWords(result: GcResult, isDryRun: boolean): string {
+  const would = isDryRun ? 'would be ' : ''
+  return [
+    `${result.turns} turns ${would}removed, ${result.blobs} blobs of ${result.bytes} bytes`,
+    ...(isDryRun ? [] : [`${result.bytesFreed} bytes of disk are free again`]),
+    ...(result.busy === 0 ? [] : [`${result.busy} workspaces were busy; they are looked at next time`]),
+  ].join('\n')
+}

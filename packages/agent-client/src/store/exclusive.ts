@@ -1,0 +1,19 @@
+import { DatabaseSync } from 'node:sqlite'
+
+const SQLITE_BUSY = 5
+
+/**
+ * A lock of the operating system on a file of ours, taken through SQLite: it ends with its process, however that
+ * ends, so it is never stale. Null when another process holds it.
+ */
+export function takeExclusive(file: string): { release(): void } | null {
+  const db = new DatabaseSync(file, { timeout: 0 })
+  try {
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+  } catch (error) {
+    db.close()
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return null
+    throw error
+  }
+  return { release: () => db.close() }
+}

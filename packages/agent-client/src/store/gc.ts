@@ -1,0 +1,199 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type BlobId,
+  chooseCut,
+  DomainError,
+  listCleanCuts,
+  type RestoreFacts,
+  type RetentionInput,
+  type WorkspaceId,
+} from '@turnback/core'
+import type { Leases, Workspace } from '#ports.ts'
+import { BlobMarks } from './blob-marks.ts'
+import type { PackedBlobs } from './blob-store.ts'
+import { chooseCuts, type Limits } from './choose-cuts.ts'
+import { cutLog, dropReleased } from './cut-log.ts'
+import type { Database } from './database.ts'
+import { takeExclusive } from './exclusive.ts'
+import { findGap } from './gap-rows.ts'
+import { forgetWorkspace, isForgotten } from './gone-workspaces.ts'
+import type { SqliteLog } from './log.ts'
+import type { PackFolder } from './pack-folder.ts'
+import { repack } from './repack.ts'
+import { readRetentionInput } from './retention-log.ts'
+import { integer } from './rows.ts'
+import { condemn, GRACE_MS, sweep } from './sweep.ts'
+
+/** Changes that one transaction removes: it is over before anybody notices. */
+const CHANGES_AT_ONCE = 2_000
+
+export interface GcParts {
+  /** The store's folder. */
+  readonly store: string
+  readonly db: Database
+  readonly packs: PackFolder
+  readonly log: SqliteLog
+  readonly blobs: PackedBlobs
+  readonly leases: Leases
+  readonly limits: Limits
+  readonly isLoggedIn: boolean
+  readonly nowMs: number
+  readonly listRestoreFacts: (workspace: WorkspaceId) => RestoreFacts[]
+  /** Told what is done now. */
+  readonly progress: (step: string) => void
+  /** Between steps: gives others the time, and tells whether to stop. */
+  readonly pause: () => Promise<boolean>
+  /** Nothing is done to packs: the database is a copy. */
+  readonly isDryRun: boolean
+  /** For tests: a shorter one than {@link GRACE_MS}. */
+  readonly graceMs?: number
+}
+
+export interface GcResult {
+  readonly turns: number
+  /** Workspaces whose folder is gone for long, and that were forgotten. */
+  readonly workspaces: number
+  readonly blobs: number
+  /** What the removed blobs took. */
+  readonly bytes: number
+  /** What the store takes on the disk less than before. Room is given back when enough of a pack is free. */
+  readonly bytesFreed: number
+  /** Workspaces that were busy, and that the next run looks at. */
+  readonly busy: number
+}
+
+/**
+ * Removes what retention does not keep. Every step is complete by itself, so that it can be ended at any moment.
+ * @throws STORE_LOCKED when another one runs
+ */
+export async function collectGarbage(parts: GcParts): Promise<GcResult> {
+  const lock = takeExclusive(join(parts.store, 'gc.lock'))
+  if (lock === null) throw new DomainError('STORE_LOCKED', { why: 'gc' })
+  try {
+    return await collect(parts)
+  } finally {
+    lock.release()
+  }
+}
+
+async function collect(parts: GcParts): Promise<GcResult> {
+  const { db, packs, progress } = parts
+  const before = packs.bytesOnDisk()
+  progress('looking')
+  const marks = new BlobMarks(db, parts.log)
+  const workspaces = forgetGone(parts)
+  const cut = await cutLogs(parts, marks)
+  progress('blobs')
+  const how = { db, marks, nowMs: parts.nowMs, graceMs: parts.graceMs ?? GRACE_MS }
+  condemn(how)
+  const isAnyoneAtWork = () =>
+    parts.log.listWorkspaces().some((workspace) => parts.leases.findHolder(workspace) !== null)
+  const swept = await sweep({ ...how, isAnyoneAtWork, pause: parts.pause })
+  if (!parts.isDryRun) {
+    progress('packs')
+    const check = (blob: BlobId) => parts.blobs.readPieces(blob, () => {})
+    await repack({ db, packs, check, pause: parts.pause })
+  }
+  return {
+    turns: cut.turns + workspaces.turns,
+    workspaces: workspaces.count,
+    ...swept,
+    bytesFreed: before - packs.bytesOnDisk(),
+    busy: cut.busy,
+  }
+}
+
+function forgetGone({ db, log, limits, isLoggedIn, nowMs }: GcParts): { count: number; turns: number } {
+  const gone = log
+    .listWorkspaces()
+    .filter((workspace) => isForgotten(db, workspace, { nowMs, days: limits.retentionDays, isLoggedIn }))
+  const turns = gone.reduce((sum, { id }) => sum + forgetWorkspace(db, id), 0)
+  return { count: gone.length, turns }
+}
+
+async function cutLogs(parts: GcParts, marks: BlobMarks): Promise<{ turns: number; busy: number }> {
+  const { db, log, limits, nowMs } = parts
+  const how = { nowMs, isLoggedIn: parts.isLoggedIn }
+  const inputs = new Map(log.listWorkspaces().map(({ id }) => [id, readRetentionInput(db, id, how)]))
+  marks.collect()
+  const cuts = chooseCuts(inputs, limits, marks, nowMs, sizeOfLog(parts.store))
+  let [turns, busy] = [0, 0]
+  for (const workspace of log.listWorkspaces()) {
+    const cut = cuts.get(workspace.id)
+    const input = inputs.get(workspace.id)
+    if (cut !== undefined && input !== undefined) {
+      const done = await cutInSteps(parts, workspace, input, cut)
+      turns += done.turns
+      if (done.isBusy) busy++
+    }
+    turns += dropReleased(parts, workspace.id)
+    if (await parts.pause()) break
+  }
+  return { turns, busy }
+}
+
+function sizeOfLog(store: string): number {
+  return statSync(join(store, 'turnback.db'), { throwIfNoEntry: false })?.size ?? 0
+}
+
+/**
+ * Cuts a log a little at a time. Nobody may plan a restore meanwhile, so each step holds the workspace's lease; whoever
+ * wants it waits for that step, and one who has it is not waited for.
+ */
+async function cutInSteps(
+  parts: GcParts,
+  workspace: Workspace,
+  input: RetentionInput,
+  cut: number,
+): Promise<{ turns: number; isBusy: boolean }> {
+  const { db, log, leases, nowMs } = parts
+  let turns = 0
+  for (const scan of stepsTo(db, workspace.id, input, cut)) {
+    parts.progress(`turns of ${workspace.root}`)
+    try {
+      await leases.run(
+        workspace,
+        'capture',
+        async () => {
+          // What an interrupted restore is about is needed until it is finished.
+          if (log.findJournal(workspace.id) !== null || !isStillFree(parts, workspace.id, scan)) return
+          turns += cutLog(parts, workspace.id, scan, new Date(nowMs).toISOString()).turns
+        },
+        0,
+      )
+    } catch (error) {
+      const isBusy =
+        error instanceof DomainError && (error.code === 'STORE_LOCKED' || error.code === 'RESTORE_RUNNING')
+      if (!isBusy) throw error
+      return { turns, isBusy }
+    }
+    if (await parts.pause()) break
+  }
+  return { turns, isBusy: false }
+}
+
+/** Looked at again with the lease: a restore, or a pin, may have come since the cut was chosen. */
+function isStillFree(parts: GcParts, workspace: WorkspaceId, scan: number): boolean {
+  const { db, nowMs, isLoggedIn } = parts
+  const input = readRetentionInput(db, workspace, { nowMs, isLoggedIn })
+  const furthest = chooseCut(input, { beforeMs: Number.POSITIVE_INFINITY, turns: 0 })
+  return furthest !== null && scan <= furthest && listCleanCuts(input).includes(scan)
+}
+
+/** Clean cuts up to the wanted one, each with not much more than a bounded number of changes. */
+function stepsTo(db: Database, workspace: WorkspaceId, input: RetentionInput, cut: number): number[] {
+  const from = findGap(db, workspace)?.scan ?? 0
+  const steps: number[] = []
+  let [last, changes] = [from, 0]
+  for (const next of listCleanCuts(input)) {
+    if (next > cut) break
+    const sql = 'SELECT COUNT(*) AS n FROM changes WHERE workspace = ? AND scan > ? AND scan <= ?'
+    changes += integer(db.get(sql, workspace, last, next) ?? {}, 'n')
+    last = next
+    if (changes < CHANGES_AT_ONCE && next !== cut) continue
+    steps.push(next)
+    changes = 0
+  }
+  return steps
+}
