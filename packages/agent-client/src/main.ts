@@ -16,9 +16,16 @@ process.exitCode = await runCommandLine(process.argv.slice(2), caller, {
   talk: (text) => {
     process.stderr.write(text)
   },
-  async readStdin() {
+  async readStdin(limitMs) {
     const pieces: Buffer[] = []
-    for await (const piece of process.stdin) pieces.push(Buffer.from(piece))
+    const timer = limitMs === undefined ? null : setTimeout(() => process.stdin.destroy(), limitMs)
+    try {
+      for await (const piece of process.stdin) pieces.push(Buffer.from(piece))
+    } catch (error) {
+      if (!process.stdin.destroyed) throw error
+    } finally {
+      if (timer !== null) clearTimeout(timer)
+    }
     return Buffer.concat(pieces).toString('utf8')
   },
 })

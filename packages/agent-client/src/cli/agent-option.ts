@@ -1,6 +1,6 @@
 import { DomainError } from '@turnback/core'
-import type { Command } from 'commander'
 import type { Context } from './context.ts'
+import type { PlainBuilder } from './plain.ts'
 
 /** Programs that only start others: never the agent itself. */
 const STARTERS: ReadonlySet<string> = new Set([
@@ -8,7 +8,7 @@ const STARTERS: ReadonlySet<string> = new Set([
   ...['env', 'timeout', 'nohup', 'nice', 'setsid', 'stdbuf', 'xargs', 'sudo'],
 ])
 
-export function addAgentOption(command: Command): Command {
+export function addAgentOption(command: PlainBuilder): PlainBuilder {
   return command.option(
     '--agent-pid <pid>',
     'the agent’s process, or `above` for the nearest one above that is no shell: when it ends, so does the turn',

@@ -1,8 +1,8 @@
 import { DomainError, limits } from '@turnback/core'
 import { type Begun, beginTurn, beginTurnWithin } from '#capture/turns.ts'
 import { addAgentOption, findAgentPid } from './agent-option.ts'
-import type { Register } from './context.ts'
 import { ensureWorkspace } from './ensure-workspace.ts'
+import type { PlainRegister } from './plain.ts'
 import { addSessionOption } from './session-option.ts'
 
 interface Options {
@@ -14,7 +14,7 @@ interface Options {
   readonly within?: string
 }
 
-export const register: Register = (program, context) => {
+export const register: PlainRegister = (program, context) => {
   addAgentOption(addSessionOption(program.command('begin')))
     .option('--turn <key>', 'the agent’s own name of the turn: the same key is the same turn')
     .option('--agent <name>', 'name of the agent')

@@ -1,7 +1,6 @@
 import { isAbsolute, join } from 'node:path'
 import { DomainError } from '@turnback/core'
-import { Command } from 'commander'
-import { CLIENT_VERSION } from '#client-version.ts'
+import type { Command } from 'commander'
 import type { Environment } from '#config.ts'
 import { type ClientDeps, openDeps } from '#deps.ts'
 import type { Workspace } from '#ports.ts'
@@ -13,7 +12,8 @@ export interface Streams {
   out(text: string | Uint8Array): void
   /** Talk: progress, warnings, errors. Never what a program reads. */
   talk(text: string): void
-  readStdin(): Promise<string>
+  /** @param limitMs what came until then is all there is */
+  readStdin(limitMs?: number): Promise<string>
 }
 
 /** Who runs a command, and from where. */
@@ -116,8 +116,8 @@ export class Context {
     this.#streams.talk(`${inPlainLines(text)}\n`)
   }
 
-  readStdin(): Promise<string> {
-    return this.#streams.readStdin()
+  readStdin(limitMs?: number): Promise<string> {
+    return this.#streams.readStdin(limitMs)
   }
 
   fail(error: unknown, isJson: boolean = this.isJson): void {
@@ -143,17 +143,3 @@ export class Context {
 
 /** A command file exports one of these. */
 export type Register = (program: Command, context: Context) => void
-
-/** A program with the options that every command takes. It throws instead of ending the process. */
-export function makeProgram(context: Context): Command {
-  const program = new Command('turnback')
-    .description('History and undo for what coding agents do to your working tree.')
-    .version(CLIENT_VERSION, '--version', 'print the version')
-    .option('-C <dir>', 'run as if started in this folder')
-    .option('--json', 'print exactly one JSON object')
-    .exitOverride()
-    .configureOutput({ writeOut: (text) => context.printBytes(Buffer.from(text)), writeErr: () => {} })
-    .showHelpAfterError(false)
-  program.hook('preAction', () => context.setOptions(program.opts()))
-  return program
-}

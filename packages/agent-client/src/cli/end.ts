@@ -1,9 +1,9 @@
 import { endTurn } from '#capture/turns.ts'
-import type { Register } from './context.ts'
 import { parseReason, REASONS } from './end-reason.ts'
+import type { PlainRegister } from './plain.ts'
 import { addSessionOption } from './session-option.ts'
 
-export const register: Register = (program, context) => {
+export const register: PlainRegister = (program, context) => {
   addSessionOption(program.command('end'))
     .option('--turn <key>', 'the agent’s own name of the turn')
     .option('--reason <reason>', REASONS.join(', '), 'completed')

@@ -2,10 +2,10 @@ import { DomainError } from '@turnback/core'
 import { noteEvent } from '#capture/note-event.ts'
 import type { ToolEvent } from '#ports.ts'
 import { addAgentOption, findAgentPid } from './agent-option.ts'
-import type { Register } from './context.ts'
 import { parseReason, REASONS } from './end-reason.ts'
 import { ensureWorkspace } from './ensure-workspace.ts'
 import { listNamedPaths } from './paths.ts'
+import type { PlainRegister } from './plain.ts'
 import { addSessionOption } from './session-option.ts'
 
 const TYPES = [
@@ -29,9 +29,7 @@ interface Options {
   readonly reason: string
 }
 
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
-
-export const register: Register = (program, context) => {
+export const register: PlainRegister = (program, context) => {
   addAgentOption(addSessionOption(program.command('event')))
     .option('--turn <key>', 'the agent’s own name of the turn')
     .requiredOption('--type <type>', TYPES.join(', '))
@@ -39,7 +37,7 @@ export const register: Register = (program, context) => {
     .option('--agent <name>', 'name of the agent')
     .option('--tool <name>', 'tool that runs')
     .option('--command <text>', 'command line that a shell tool runs')
-    .option('--path <path>', 'file that the tool writes; may be repeated', collect, [])
+    .listOption('--path <path>', 'file that the tool writes; may be repeated')
     .option('--reason <reason>', `with turn.end: ${REASONS.join(', ')}`, 'completed')
     .description('tell what an agent does during a turn')
     .action(async (options: Options) => {

@@ -1,10 +1,9 @@
-import { DomainError } from '@turnback/core'
-import { CommanderError } from 'commander'
 import type { ClientDeps } from '#deps.ts'
 import { findCommandName } from './command-name.ts'
-import { COMMANDS } from './commands.ts'
-import { type Caller, Context, makeProgram, type Streams } from './context.ts'
-import { EXIT } from './exit-code.ts'
+import { PLAIN_COMMANDS } from './commands.ts'
+import { type Caller, Context, type Streams } from './context.ts'
+import { noteHookTrouble } from './hook-trouble.ts'
+import { parsePlainly } from './plain.ts'
 
 /**
  * Runs one command line.
@@ -18,37 +17,30 @@ export async function runCommandLine(
   opened: ClientDeps | null = null,
 ): Promise<number> {
   const context = new Context(caller, streams, opened, runCommandLine)
+  const name = findCommandName(argv)
   try {
-    const program = makeProgram(context)
-    const name = findCommandName(argv)
-    const known = name === null ? undefined : COMMANDS[name]
-    const loaded =
-      known === undefined ? await Promise.all(Object.values(COMMANDS).map((load) => load())) : [await known()]
-    for (const { register } of loaded) register(program, context)
-    // Commands inherit neither of these by themselves.
-    for (const command of program.commands) command.exitOverride().configureOutput(program.configureOutput())
-    if (name === null && argv.length === 0) throw usage(program.helpInformation())
-    await program.parseAsync([...argv], { from: 'user' })
+    await run(name, argv, context)
   } catch (error) {
-    const translated = translate(error)
-    if (translated !== null) context.fail(translated, asksForJson(argv))
+    if (name === 'hook') noteHookTrouble(context, error)
+    else context.fail(error, asksForJson(argv))
   } finally {
     context.close()
   }
   return context.exitCode
 }
 
-/** Null when nothing is wrong: help or the version was asked for. */
-function translate(error: unknown): unknown {
-  if (!(error instanceof CommanderError)) return error
-  if (error.exitCode === EXIT.done) return null
-  // Its own message is only a mark: options, and no command.
-  if (error.code === 'commander.help') return usage('No command was given.')
-  return usage(error.message)
-}
-
-function usage(message: string): DomainError {
-  return new DomainError('USAGE', {}, { message: message.trimEnd() })
+async function run(name: string | null, argv: readonly string[], context: Context): Promise<void> {
+  const load = name !== null && Object.hasOwn(PLAIN_COMMANDS, name) ? PLAIN_COMMANDS[name] : undefined
+  if (name !== null && load !== undefined) {
+    const { register } = await load()
+    const line = parsePlainly(name, argv, register, context)
+    if (line !== null) {
+      context.setOptions(line.common)
+      return line.run()
+    }
+  }
+  const { runByProgram } = await import('./program.ts')
+  return runByProgram(name, argv, context)
 }
 
 /** Before the line is understood, as far as it can be told: what follows `--` belongs to another program. */

@@ -31,6 +31,7 @@ export const PASSED_VARIABLES = [
   'XDG_STATE_HOME',
   'XDG_RUNTIME_DIR',
   'NO_COLOR',
+  'CLAUDE_PID',
   'CLAUDE_PROJECT_DIR',
   'CLAUDE_PID',
 ] as const
