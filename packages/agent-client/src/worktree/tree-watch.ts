@@ -19,11 +19,17 @@ const LOCAL: ReadonlySet<number> = new Set([
 /** Events of folders that are watched no more are not counted; with so many of them gone at once the count means little. */
 const MANY_FOLDERS = 500
 
+/** Starts to watch one folder. */
+type Watch = (disk: DiskPath, heard: (type: string, name: Buffer | null) => void) => FSWatcher
+
+const watchFolder: Watch = (disk, heard) => watch(disk, { persistent: false, encoding: 'buffer' }, heard)
+
 /**
  * Hears of changes in trees, one watcher for each folder (fs.watch; Linux only: elsewhere the order of events is not
  * proven). Null where that can not be had.
+ * @param folder of our own, for what proves that all was heard
  */
-export function watchTrees(folder: string): TreeWatches | null {
+export function watchTrees(folder: string, watchOne: Watch = watchFolder): TreeWatches | null {
   if (process.platform !== 'linux') return null
   const order = new WatchOrder(folder)
   const trees = new Map<WorkspaceId, WatchedTree>()
@@ -31,7 +37,7 @@ export function watchTrees(folder: string): TreeWatches | null {
     const known = trees.get(workspace.id)
     if (known !== undefined) return known.isOff ? null : known
     if (!isLocal(workspace.root)) return null
-    const made = new WatchedTree(order)
+    const made = new WatchedTree(order, watchOne)
     trees.set(workspace.id, made)
     return made
   }
@@ -60,6 +66,7 @@ type Names = Map<string, 'changed' | 'replaced'>
 /** One tree. What is heard gathers until a look takes it. */
 class WatchedTree implements Watching {
   readonly #order: WatchOrder
+  readonly #watchOne: Watch
   readonly #watchers = new Map<RelPath, FSWatcher>()
   /** Folders of other file systems: they are looked at each time. */
   readonly #foreign = new Set<RelPath>()
@@ -72,8 +79,9 @@ class WatchedTree implements Watching {
   #gaps = 0
   #isOff = false
 
-  constructor(order: WatchOrder) {
+  constructor(order: WatchOrder, watchOne: Watch) {
     this.#order = order
+    this.#watchOne = watchOne
   }
 
   /** The kernel allows no more watchers: this tree is looked at whole each time. */
@@ -127,7 +135,7 @@ class WatchedTree implements Watching {
   }
 
   #watch(folder: RelPath, disk: DiskPath): FSWatcher {
-    const watcher = watch(disk, { persistent: false, encoding: 'buffer' }, (type, name) => {
+    const watcher = this.#watchOne(disk, (type, name) => {
       this.#order.count()
       // Without a name it may have been any.
       if (name === null) this.#missed()
