@@ -219,10 +219,7 @@ export interface CaptureLog {
   renameKnown(workspace: WorkspaceId, names: ReadonlyMap<RelPath, ReadonlyMap<BlobId, BlobId>>): void
   /** What a first capture that was cut off had read. Dropped with the transaction that makes it. */
   loadFirstReads(workspace: WorkspaceId): ReadonlyMap<RelPath, ReadonlyMap<string, KnownEntry>>
-  saveFirstReads(
-    workspace: WorkspaceId,
-    files: ReadonlyMap<RelPath, ReadonlyMap<string, KnownEntry>>,
-  ): void
+  saveFirstReads(workspace: WorkspaceId, files: ReadonlyMap<RelPath, ReadonlyMap<string, KnownEntry>>): void
   dropFirstReads(workspace: WorkspaceId): void
   listSealedPaths(workspace: WorkspaceId): ReadonlySet<RelPath>
   addSealedPaths(workspace: WorkspaceId, paths: readonly RelPath[]): void

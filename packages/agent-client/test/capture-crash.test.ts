@@ -191,13 +191,13 @@ test.skipIf(!canMount())(
   },
 )
 
-test.each(['append', 'startPack'] as const)(
+test.each(['append', 'newPrefix'] as const)(
   'when the store can not write (%s), the turn stays open and nothing of it is in the log',
   async (part) => {
     await rig.init()
     const turn = await rig.begin()
     rig.write('a', 'small')
-    if (part === 'startPack')
+    if (part === 'newPrefix')
       rig.write('big', Buffer.from(Array.from({ length: 9_000_000 }, () => Math.random() * 256)))
     const write = rig.deps.packs[part]
     rig.deps.packs[part] = () => {

@@ -119,6 +119,16 @@ export class PackedBlobs implements BlobStore {
     this.relyOn(reliedOn)
   }
 
+  /** What the names of one thread's packs begin with. */
+  newPackPrefix(): string {
+    return this.#folder.newPrefix()
+  }
+
+  /** Removes packs that were never handed over: who wrote them failed, or died. */
+  abandonPacks(prefix: string): void {
+    this.#folder.abandonAll(prefix)
+  }
+
   /** Ids that somebody found in the index: the next flush fails if they are not there any more. */
   relyOn(ids: Iterable<BlobId>): void {
     for (const id of ids) this.#reliedOn.add(id)

@@ -23,6 +23,7 @@ import type {
 } from '#capture-ports.ts'
 import type { ProcessName, ToolEvent, TurnRow, Workspace } from '#ports.ts'
 import type { Database } from './database.ts'
+import { dropFirstReads, loadFirstReads, type ReadFiles, saveFirstReads } from './first-reads.ts'
 import type { KnownTrees } from './known-tree.ts'
 import { toChange, toTurnRow } from './log-rows.ts'
 import { processes } from './process.ts'
@@ -77,6 +78,18 @@ export class SqliteCaptureLog implements CaptureLog {
 
   saveKnown(workspace: WorkspaceId, folders: ReadonlyMap<RelPath, KnownFolder | null>): void {
     this.#known.save(workspace, folders)
+  }
+
+  loadFirstReads(workspace: WorkspaceId): ReadFiles {
+    return loadFirstReads(this.#db, workspace)
+  }
+
+  saveFirstReads(workspace: WorkspaceId, files: ReadFiles): void {
+    saveFirstReads(this.#db, workspace, files)
+  }
+
+  dropFirstReads(workspace: WorkspaceId): void {
+    dropFirstReads(this.#db, workspace)
   }
 
   summariseKnown(workspace: WorkspaceId) {

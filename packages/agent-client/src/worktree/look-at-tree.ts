@@ -39,9 +39,11 @@ export function createTreeLooker(parts: LookerParts): TreeLooker {
       const rules = new IgnoreRules(workspace.root)
       const scan = new Scan(workspace, known, options, { config: parts.config, rules, startNs, ours })
       confirmRoot(workspace)
+      // Threads start while the tree is walked.
+      if (options.isFirst) parts.crew.start()
       scan.run()
       const reader = new Reader({ parts, scan, rules, workspace, options, startNs })
-      reader.readAll(anchoring)
+      await reader.readAll(anchoring)
       return observe(scan, reader, known, options, rules)
     },
   }

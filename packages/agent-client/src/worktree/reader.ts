@@ -1,19 +1,35 @@
-import type { RelPath, State } from '@turnback/core'
-import type { LookOptions } from '#capture-ports.ts'
+import type { BlobId, RelPath, WorkspaceId } from '@turnback/core'
+import type { KnownEntry, LookOptions } from '#capture-ports.ts'
 import type { BlobStore, Clock, Config, Home, Workspace } from '#ports.ts'
-import { type Folder, type findAnchoring, openFolder, PathBlocked } from './anchored.ts'
+import type { WorkerYield } from '#store/worker-store.ts'
+import { type Anchoring, type Folder, openFolder, PathBlocked } from './anchored.ts'
 import { joinPath } from './disk-name.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
-import { type ReadResult, readInto } from './read-file.ts'
+import { groupByFolder, ReadBatches, type TaskGroup } from './read-batches.ts'
+import type { CrewJob, ReadCrew } from './read-crew.ts'
+import { lostResult, type ReadResult, readInto } from './read-file.ts'
+import type { Batch, BatchFile } from './read-messages.ts'
 import type { ReadTask, Scan } from './scan.ts'
 import { isSecretName } from './secret-names.ts'
 import { isRacy } from './stamp.ts'
+
+/** The store as threads that read for it need it. */
+export interface CrewStore extends BlobStore {
+  readonly storeKey: Uint8Array
+  idKey(workspace: WorkspaceId): Uint8Array
+  handOver(pack: WorkerYield['packs'][number], reliedOn: Iterable<BlobId>): void
+  /** What the names of one thread's packs begin with. */
+  newPackPrefix(): string
+  /** Removes packs that were never handed over. */
+  abandonPacks(prefix: string): void
+}
 
 export interface LookerParts {
   readonly clock: Clock
   readonly config: Config
   readonly home: Home
-  readonly blobs: BlobStore
+  readonly blobs: CrewStore
+  readonly crew: ReadCrew
 }
 
 /** What one reading stands on: a finished walk, and where bytes go. */
@@ -26,6 +42,16 @@ export interface Reading {
   readonly startNs: bigint
 }
 
+/** What is read here is read at once; threads are asked for more than that, and for more still if none run yet. */
+const FEW = { files: 64, bytes: 4 * 1024 * 1024 }
+const FEW_WHEN_COLD = { files: 512, bytes: 16 * 1024 * 1024 }
+
+/** True when reading by threads is faster, with what starting them takes. */
+export function isForCrew(tasks: readonly ReadTask[], isWarm: boolean): boolean {
+  const few = isWarm ? FEW : FEW_WHEN_COLD
+  return tasks.length > few.files || tasks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) > few.bytes
+}
+
 /** Reads the files that a scan found to be new into the store, folder by folder. */
 export class Reader {
   readonly #reading: Reading
@@ -33,12 +59,23 @@ export class Reader {
   hashed = 0
   overBudget = 0
   unreadable = 0
+  #filesDone = 0
+  #bytesDone = 0
+  readonly #toSeal = new Set<ReadTask>()
+  /** Folders of which something was read since the last slice. */
+  #unsaved = new Set<RelPath>()
 
   constructor(reading: Reading) {
     this.#reading = reading
   }
 
-  readAll(anchoring: ReturnType<typeof findAnchoring>): void {
+  async readAll(anchoring: Anchoring): Promise<void> {
+    const { scan, parts } = this.#reading
+    if (isForCrew(scan.tasks, parts.crew.isWarm)) await this.#readByCrew(anchoring)
+    else this.#readHere(anchoring)
+  }
+
+  #readHere(anchoring: Anchoring): void {
     const { scan, workspace } = this.#reading
     for (const [folder, tasks] of groupByFolder(scan.tasks)) {
       if (this.#isLate()) {
@@ -51,7 +88,7 @@ export class Reader {
       } catch (error) {
         if (!(error instanceof PathBlocked)) throw error
         // The folder went away or became a link since the walk; the next scan tells what it is now.
-        for (const task of tasks) this.#put(task, lost(task))
+        for (const task of tasks) this.#put(task, lostResult(task))
       }
     }
   }
@@ -62,25 +99,114 @@ export class Reader {
       return
     }
     const { workspace, parts } = this.#reading
-    const path = joinPath(task.folder, task.name)
-    const sealed = this.#isSealed(path, task)
-    if (sealed) this.sealed.push(path)
+    this.#put(task, readInto(parts.blobs, opened, { workspace: workspace.id, ...this.#toRequest(task) }))
+  }
+
+  async #readByCrew(anchoring: Anchoring): Promise<void> {
+    const { parts, workspace, options } = this.#reading
+    const { crew, blobs } = parts
+    const batches = new ReadBatches(this.#reading.scan.tasks)
+    const groupsOf = new Map<Batch, readonly TaskGroup[]>()
+    const prefixes: string[] = []
+    const job: CrewJob = {
+      facts: () => {
+        const packPrefix = blobs.newPackPrefix()
+        prefixes.push(packPrefix)
+        const keys = { storeKey: blobs.storeKey, idKey: blobs.idKey(workspace.id) }
+        const { root, device, inode } = workspace
+        return {
+          tree: { root, device, inode },
+          workspace: workspace.id,
+          anchoring,
+          store: { store: parts.home.store, ...keys, packPrefix },
+        }
+      },
+      next: () => {
+        const groups = this.#isLate() ? null : batches.next()
+        if (groups === null) return null
+        const batch = this.#toBatch(groups)
+        groupsOf.set(batch, groups)
+        return batch
+      },
+      take: (batch, results) => {
+        const groups = groupsOf.get(batch) ?? []
+        groupsOf.delete(batch)
+        batches.done(groups)
+        const tasks = groups.flatMap((group) => group.tasks)
+        tasks.forEach((task, i) => {
+          const result = results[i] ?? null
+          if (result !== null) this.#put(task, result)
+        })
+        options.first?.onProgress(this.#progress())
+      },
+      isSliceDue: () => options.first?.isSliceDue() ?? false,
+      slice: (written, isLast) => {
+        for (const { packs, reliedOn } of written)
+          packs.forEach((pack, i) => {
+            blobs.handOver(pack, i === 0 ? reliedOn : [])
+          })
+        if (!isLast) this.#saveSlice()
+      },
+    }
+    try {
+      await crew.run(job)
+    } catch (error) {
+      for (const prefix of prefixes) blobs.abandonPacks(prefix)
+      throw error
+    }
+    this.overBudget = this.#reading.scan.tasks.length - this.#filesDone
+  }
+
+  #saveSlice(): void {
+    const { options, scan } = this.#reading
+    const files = new Map<RelPath, ReadonlyMap<string, KnownEntry>>()
+    for (const folder of this.#unsaved) {
+      const seen = scan.seen.get(folder)
+      if (seen !== undefined) files.set(folder, seen.entries)
+    }
+    this.#unsaved = new Set()
+    options.first?.save(files)
+  }
+
+  #toBatch(groups: readonly TaskGroup[]): Batch {
+    const { options, parts } = this.#reading
+    const leftMs = options.deadlineMs === null ? null : options.deadlineMs - parts.clock.nowMs()
+    const folders = groups.map(({ folder, tasks }) => ({
+      folder,
+      files: tasks.map((task) => this.#toRequest(task)),
+    }))
+    return { folders, leftMs }
+  }
+
+  #toRequest(task: ReadTask): BatchFile {
+    const { name, sizeBytes, folder } = task
+    const sealed = this.#isSealed(joinPath(folder, name), task)
+    if (sealed) this.#toSeal.add(task)
     const known = task.known?.state.kind === 'file' ? task.known.state.blob : null
-    this.hashed++
-    const request = { workspace: workspace.id, name: task.name, sealed, known, sizeBytes: task.sizeBytes }
-    this.#put(task, readInto(parts.blobs, opened, request))
+    const kept: KnownEntry | null = this.#reading.options.first?.find(folder, name) ?? null
+    return { name, sealed, known, sizeBytes, kept }
   }
 
   #put(task: ReadTask, result: ReadResult): void {
     const { scan, startNs } = this.#reading
     const { state } = result
     const path = joinPath(task.folder, task.name)
+    this.#filesDone++
+    this.#bytesDone += task.sizeBytes
+    if (result.wasRead) this.hashed++
     const stamp = isRacy(result.changedNs, startNs) ? '' : result.stamp
     scan.seen.get(task.folder)?.entries.set(task.name, { state, stamp })
     if (result.changedNs > 0n) scan.changedNs.set(path, result.changedNs)
+    if (this.#toSeal.has(task)) this.sealed.push(path)
+    this.#unsaved.add(task.folder)
     if (state.kind !== 'skipped') return
     if (state.reason === 'unreadable') this.unreadable++
     scan.skipped.push({ path, reason: state.reason, sizeBytes: task.sizeBytes })
+  }
+
+  #progress() {
+    const { tasks } = this.#reading.scan
+    return { files: this.#filesDone, bytes: this.#bytesDone, ofFiles: tasks.length }
   }
 
   #isSealed(path: RelPath, task: ReadTask): boolean {
@@ -92,19 +218,4 @@ export class Reader {
     const { options, parts } = this.#reading
     return options.deadlineMs !== null && parts.clock.nowMs() > options.deadlineMs
   }
-}
-
-function lost(task: ReadTask): ReadResult {
-  const state: State = { kind: 'skipped', reason: 'changed-while-reading', sizeBytes: task.sizeBytes }
-  return { state, stamp: '', changedNs: 0n }
-}
-
-function groupByFolder(tasks: readonly ReadTask[]): Map<RelPath, ReadTask[]> {
-  const groups = new Map<RelPath, ReadTask[]>()
-  for (const task of tasks) {
-    const group = groups.get(task.folder)
-    if (group === undefined) groups.set(task.folder, [task])
-    else group.push(task)
-  }
-  return groups
 }
