@@ -75,6 +75,11 @@ export interface BlobStore {
    * one is open, else in one of its own. Called before the log names the blobs. @throws STORE_FULL, NOT_RECORDED
    */
   flush(): void
+  /**
+   * Makes sure that what was put under these names was not given up since, when somebody else's bytes could not be
+   * written. Called after {@link BlobStore.flush}, before the log names them. @throws NOT_RECORDED
+   */
+  confirm(ids: Iterable<BlobId>): void
 }
 
 export interface TurnRow {

@@ -1,4 +1,4 @@
-import { invariant, makeId, type RelPath, type State, type TurnId } from '@turnback/core'
+import { type BlobId, invariant, makeId, type RelPath, type State, type TurnId } from '@turnback/core'
 import type { CaptureDeps, NewChange, Observation } from '#capture-ports.ts'
 import type { GitState, ToolEvent, TurnRow, Workspace } from '#ports.ts'
 import { attributeAll, makeSuspect, type Owner, type Suspect } from './attribute.ts'
@@ -41,6 +41,7 @@ export function recordScan(
 ): RecordedScan {
   const { captureLog, log } = deps
   deps.blobs.flush()
+  deps.blobs.confirm(listBlobs(observation))
   const scan = captureLog.takeScan(workspace.id)
   invariant(scan === options.expectedScan, 'the lease keeps others from looking at the same time')
   const openTurns = log.listOpenTurns(workspace.id)
@@ -163,4 +164,10 @@ function closeOutsideTurn(
 export function nestedRoots(deps: Pick<CaptureDeps, 'log'>, workspace: Workspace): Set<RelPath> {
   const roots = deps.log.listWorkspaces().map(({ root }) => root)
   return new Set(roots.filter((root) => root.startsWith(`${workspace.root}/`)))
+}
+
+function* listBlobs({ folders }: Observation): Generator<BlobId> {
+  for (const folder of folders.values()) {
+    for (const { state } of folder?.entries.values() ?? []) if (state.kind === 'file') yield state.blob
+  }
 }

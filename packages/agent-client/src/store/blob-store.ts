@@ -30,6 +30,8 @@ export class PackedBlobs implements BlobStore {
   #added = new Set<BlobId>()
   /** Ids that were found in the index: what is recorded next may name them. */
   #reliedOn = new Set<BlobId>()
+  /** Ids that were put and given up again: two captures may put at the same time, and one of them fail. */
+  readonly #givenUp = new Set<BlobId>()
 
   constructor(
     db: Database,
@@ -109,6 +111,15 @@ export class PackedBlobs implements BlobStore {
     if (!nothing) this.#orDiscard(() => this.#db.transact(() => this.#flushInside()))
   }
 
+  confirm(ids: Iterable<BlobId>): void {
+    if (this.#givenUp.size === 0) return
+    for (const id of ids) {
+      if (!this.#givenUp.has(id)) continue
+      if (!this.has(id)) throw new DomainError('NOT_RECORDED', { blob: id, why: 'it was given up' })
+      this.#givenUp.delete(id)
+    }
+  }
+
   /**
    * Takes a pack that a worker thread has finished; its blobs are listed by the next flush.
    * @param reliedOn ids that it found in the index and did not write again
@@ -154,6 +165,7 @@ export class PackedBlobs implements BlobStore {
   discard(): void {
     this.#writer?.abandon()
     for (const pack of this.#handedOver) this.#folder.abandon(pack.name)
+    for (const id of this.#added) this.#givenUp.add(id)
     this.#forget()
   }
 
