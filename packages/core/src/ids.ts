@@ -23,6 +23,13 @@ export type CommandId = `c_${string}`
 
 type IdPrefix = 't' | 'r' | 'w' | 'm' | 'p' | 'c'
 
+const ID = /^[a-z]_[0-9a-hjkmnp-tv-z]{26}$/
+
+/** Whether a text is an id of the kind with this prefix. */
+export function isId<P extends IdPrefix>(text: string, prefix: P): text is `${P}_${string}` {
+  return ID.test(text) && text.startsWith(prefix)
+}
+
 /**
  * Makes an id from a clock reading and ten random bytes, both given by the caller.
  * @param nowMs milliseconds since 1970

@@ -1,4 +1,11 @@
-export { type BlobId, blobIdSchema, isSealed, type PlainBlobId, type SealedBlobId } from '#blob/blob-id.ts'
+export {
+  type BlobId,
+  blobIdSchema,
+  isBlobId,
+  isSealed,
+  type PlainBlobId,
+  type SealedBlobId,
+} from '#blob/blob-id.ts'
 export { applyDelta, encodeDelta } from '#blob/delta.ts'
 export {
   CODECS,
@@ -79,6 +86,7 @@ export { isWork, type RestoreFacts, type TurnFacts } from '#history/turn-facts.t
 export {
   type CommandId,
   commandIdSchema,
+  isId,
   type MachineId,
   machineIdSchema,
   makeId,

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto'
-import { headerLine, invariant, type MachineId, machineIdSchema, makeId, signedPrefix } from '@turnback/core'
+import { headerLine, invariant, isId, type MachineId, makeId, signedPrefix } from '@turnback/core'
 import type { MachineIdentity } from '#ports.ts'
 import { writeBech32 } from './bech32.ts'
 import { readOrMakeKey } from './key-file.ts'
@@ -35,7 +35,8 @@ function parseKeys(file: Uint8Array): MachineKeys {
     invariant(bytes.length === KEY_BYTES, `the key file holds a ${name} key`)
     return bytes
   }
-  const machine = machineIdSchema.parse(Reflect.get(parsed, 'machine'))
+  const machine = String(Reflect.get(parsed, 'machine'))
+  invariant(isId(machine, 'm'), 'the key file names the machine')
   return { machine, signing: key('signing'), sealing: key('sealing') }
 }
 

@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite'
-import { type BlobId, blobIdSchema, CODECS, type Codec, DomainError, invariant } from '@turnback/core'
+import { type BlobId, CODECS, type Codec, DomainError, invariant, isBlobId } from '@turnback/core'
 import type { Database } from './database.ts'
 import type { BlobFacts } from './pack-frame.ts'
 import type { Placed } from './pack-writer.ts'
@@ -122,7 +122,6 @@ function toPlace(id: BlobId, row: Row): BlobPlace {
 }
 
 function asBlobId(value: string): BlobId {
-  const id = blobIdSchema.safeParse(value)
-  invariant(id.success, 'the index holds blob ids')
-  return id.data
+  invariant(isBlobId(value), 'the index holds blob ids')
+  return value
 }

@@ -10,7 +10,7 @@ import {
   type RestoreId,
   type RestoreReport,
   type TurnId,
-  turnManifestSchema,
+  type TurnManifest,
   type WorkspaceId,
 } from '@turnback/core'
 import type {
@@ -37,7 +37,7 @@ import {
   toTurnRow,
   toWorkspace,
 } from './log-rows.ts'
-import { bytes, id, integer, json, text } from './rows.ts'
+import { bytes, id, integer, json, parseOwn, text } from './rows.ts'
 
 const CHANGES = `SELECT c.*, t.kind AS kind, t.session AS session FROM changes c JOIN turns t ON t.id = c.turn
   WHERE c.workspace = ?`
@@ -85,11 +85,12 @@ export class SqliteLog implements Log {
     return this.db.all('SELECT * FROM events WHERE turn = ? ORDER BY rowid', turn).map(toToolEvent)
   }
 
-  getManifest(turn: TurnId) {
+  /** What this machine made and signed itself, so it is read back as it is. */
+  getManifest(turn: TurnId): TurnManifest {
     const envelope = zstdDecompressSync(this.getEnvelopeZstd(turn), { maxOutputLength: limits.envelopeBytes })
     const header = parseEnvelopeHeader(envelope)
     if (header === null) throw new DomainError('STORE_CORRUPT', { turn })
-    return turnManifestSchema.parse(JSON.parse(envelope.subarray(header.bodyOffset).toString('utf8')))
+    return parseOwn<TurnManifest>(envelope.subarray(header.bodyOffset).toString('utf8'))
   }
 
   listChanges(workspace: WorkspaceId, paths?: readonly RelPath[]): Change[] {

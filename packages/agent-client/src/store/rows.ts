@@ -33,8 +33,12 @@ export function bytes(row: Row, column: string): Uint8Array {
 }
 
 /** JSON that this program wrote itself, by the named type. */
+export function parseOwn<T>(text: string): T {
+  return JSON.parse(text) as T
+}
+
 export function json<T>(row: Row, column: string): T {
-  return JSON.parse(text(row, column)) as T
+  return parseOwn(text(row, column))
 }
 
 export function jsonOrNull<T>(row: Row, column: string): T | null {

@@ -10,6 +10,11 @@ export const blobIdSchema = z.union([
   z.templateLiteral(['s', z.string().regex(/^[a-z2-7]{52}$/)]),
 ])
 
+/** Whether a text is the name of a blob, plain or sealed. */
+export function isBlobId(text: string): text is BlobId {
+  return /^(?:p[0-9a-f]{64}|s[a-z2-7]{52})$/.test(text)
+}
+
 export type PlainBlobId = `p${string}`
 export type SealedBlobId = `s${string}`
 export type BlobId = PlainBlobId | SealedBlobId

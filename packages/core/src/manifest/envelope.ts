@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type MachineId, machineIdSchema, turnIdSchema, workspaceIdSchema } from '#ids.ts'
+import { isId, type MachineId, turnIdSchema, workspaceIdSchema } from '#ids.ts'
 
 /**
  * A signed envelope is one line of header and then the exact bytes that were signed:
@@ -16,8 +16,9 @@ export const ENVELOPE_MAGIC = 'turnback-envelope/1'
  * What may be signed: a turn's manifest, the stub that stands for one, the head of a chain, a restore's plan, its
  * report.
  */
-export const envelopeTypeSchema = z.enum(['turn', 'stub', 'head', 'plan', 'report'])
-export type EnvelopeType = z.infer<typeof envelopeTypeSchema>
+const ENVELOPE_TYPES = ['turn', 'stub', 'head', 'plan', 'report'] as const
+export type EnvelopeType = (typeof ENVELOPE_TYPES)[number]
+export const envelopeTypeSchema = z.enum(ENVELOPE_TYPES)
 
 export interface EnvelopeHeader {
   readonly type: EnvelopeType
@@ -47,11 +48,11 @@ export function parseEnvelopeHeader(bytes: Uint8Array): EnvelopeHeader | null {
   const end = bytes.subarray(0, MAX_HEADER_BYTES).indexOf(NEWLINE)
   if (end < 0) return null
   const line = String.fromCharCode(...bytes.subarray(0, end))
-  const [, type, machine, signature] = HEADER.exec(line) ?? []
-  const parsedType = envelopeTypeSchema.safeParse(type)
-  const parsedMachine = machineIdSchema.safeParse(machine)
-  if (!parsedType.success || !parsedMachine.success || signature === undefined) return null
-  return { type: parsedType.data, machine: parsedMachine.data, signature, bodyOffset: end + 1 }
+  const [, named, machine, signature] = HEADER.exec(line) ?? []
+  const type = ENVELOPE_TYPES.find((each) => each === named)
+  if (type === undefined || machine === undefined || !isId(machine, 'm') || signature === undefined)
+    return null
+  return { type, machine, signature, bodyOffset: end + 1 }
 }
 
 /** Body of a stub: stands on the server for an envelope that is private, too big to send, or purged. */
