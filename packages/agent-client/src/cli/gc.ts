@@ -1,11 +1,10 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import type { WorkspaceId } from '@turnback/core'
 import type { Leases } from '#ports.ts'
 import { listRestoreFactsOf } from '#restore/facts.ts'
 import { collectGarbage, type GcParts, type GcResult } from '#store/gc.ts'
 import { withLogCopy } from '#store/log-copy.ts'
-import { findConnection } from '#sync/login.ts'
 import type { Context, Register } from './context.ts'
+import { gcParts } from './gc-parts.ts'
 
 /** In a copy of the log nobody else is at work. */
 const FREE: Leases = {
@@ -26,25 +25,7 @@ export const register: Register = (program, context) => {
 }
 
 function partsOf(context: Context): GcParts {
-  const { deps, env } = context
-  const { config, db, packs, log, packedBlobs, leases } = deps
-  const stop = stopOnSignal()
-  return {
-    ...{ db, packs, log, leases, blobs: packedBlobs, store: deps.home.store, isDryRun: false },
-    limits: {
-      retentionDays: config.retentionDays,
-      retentionTurns: config.retentionTurns,
-      budgetBytes: config.diskBudgetBytes,
-    },
-    isLoggedIn: findConnection(deps.home, env) !== null,
-    nowMs: deps.clock.nowMs(),
-    listRestoreFacts: (workspace) => listRestoreFactsOf(log, workspace),
-    progress: sayOnTerminal(context),
-    async pause() {
-      await turnOfTheLoop()
-      return stop()
-    },
-  }
+  return gcParts(context.deps, context.env, { progress: sayOnTerminal(context) })
 }
 
 /** Runs the same on a copy of the log, so that the numbers are exact and nobody is kept waiting. */
@@ -54,18 +35,6 @@ function tryOut(context: Context): Promise<GcResult> {
     const listRestoreFacts = (workspace: WorkspaceId) => listRestoreFactsOf(log, workspace)
     return collectGarbage({ ...parts, store, db, log, leases: FREE, listRestoreFacts, isDryRun: true })
   })
-}
-
-/** A first Ctrl-C ends it after the step that runs. */
-function stopOnSignal(): () => boolean {
-  let isStopped = false
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.removeAllListeners(signal)
-    process.once(signal, () => {
-      isStopped = true
-    })
-  }
-  return () => isStopped
 }
 
 function sayOnTerminal(context: Context): (step: string) => void {

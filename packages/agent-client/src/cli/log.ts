@@ -82,13 +82,15 @@ function toLine(row: TurnRow, undone: 'no' | 'partly' | 'yes') {
     deleted,
     skipped,
     undone,
+    pinned: row.pinned,
   }
 }
 
 function inWords(line: LogLine): string {
   const counts = `+${line.created} ~${line.changed} -${line.deleted}`
   const mark = line.undone === 'no' ? '' : ` [undone: ${line.undone}]`
+  const pin = line.pinned ? ' [pinned]' : ''
   const state = line.endedAt === null ? ' [open]' : ''
   const said = (line.prompt ?? line.label ?? '').split('\n')[0] ?? ''
-  return `@${line.number}  ${line.turn}  ${line.kind}  ${counts}${state}${mark}  ${said}`.trimEnd()
+  return `@${line.number}  ${line.turn}  ${line.kind}  ${counts}${state}${pin}${mark}  ${said}`.trimEnd()
 }

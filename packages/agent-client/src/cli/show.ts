@@ -17,12 +17,14 @@ export const register: Register = (program, context) => {
       }
       await deps.capture.settle(workspace)
       const manifest = deps.log.getManifest(row.turn)
-      context.print(manifest, () => inWords(manifest))
+      const pin = row.pinned ? { pinned: true } : {}
+      context.print({ ...manifest, ...pin }, () => inWords(manifest, row.pinned))
     })
 }
 
-function inWords(manifest: TurnManifest): string {
-  const head = `@${manifest.number}  ${manifest.turn}  ${manifest.kind}  ${manifest.startedAt}`
+function inWords(manifest: TurnManifest, isPinned: boolean): string {
+  const pin = isPinned ? '  [pinned]' : ''
+  const head = `@${manifest.number}  ${manifest.turn}  ${manifest.kind}  ${manifest.startedAt}${pin}`
   const entries = manifest.entries.map(
     (entry) => `${letterOf(entry)} ${onOneLine(entry.path)}${entry.sealed ? ' (sealed)' : ''}`,
   )
