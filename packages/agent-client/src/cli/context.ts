@@ -6,6 +6,7 @@ import { type ClientDeps, openDeps } from '#deps.ts'
 import type { Workspace } from '#ports.ts'
 import { findWorkspaceAround, realFolder } from '#worktree/find-root.ts'
 import { EXIT, exitOf } from './exit-code.ts'
+import { showProgress } from './first-progress.ts'
 import { inPlainLines } from './visible.ts'
 
 export interface Streams {
@@ -82,7 +83,8 @@ export class Context {
   /** Opens the store on first use. */
   get deps(): ClientDeps {
     if (this.#opened !== null) return this.#opened
-    this.#deps ??= openDeps(this.env)
+    const onProgress = showProgress((text) => this.#streams.talk(text))
+    this.#deps ??= openDeps(this.env, this.caller.isPerson ? { firstCapture: { onProgress } } : {})
     return this.#deps
   }
 
