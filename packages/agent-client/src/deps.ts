@@ -7,6 +7,7 @@ import { findHome, loadConfig, makeFolders } from '#config.ts'
 import { openIdentity } from '#crypto/identity.ts'
 import { readOrMakeKey } from '#crypto/key-file.ts'
 import { createSecretFinder } from '#crypto/secret-finder.ts'
+import { createSecretThread } from '#crypto/secret-thread.ts'
 import type { Clock, Deps, MachineIdentity } from '#ports.ts'
 import { PackedBlobs } from '#store/blob-store.ts'
 import { SqliteCaptureLog } from '#store/capture-log.ts'
@@ -68,6 +69,7 @@ export function openDeps(
   const leases = new RowLeases(db, () => log.listWorkspaces())
   let identity: MachineIdentity | null = null
   let audits: Audits | null = null
+  const secretThread = isResident ? createSecretThread() : null
   const captureDeps: CaptureDeps = {
     clock,
     processes,
@@ -79,7 +81,7 @@ export function openDeps(
     firstCapture,
     watches: isResident && config.watch !== 'off' ? watchTrees(join(home.store, 'watch')) : null,
     afterEnd: isResident ? (workspace, turn, atMs) => audits?.schedule(workspace, turn, atMs) : null,
-    secrets: createSecretFinder(),
+    secrets: secretThread ?? createSecretFinder(),
     identity() {
       identity ??= openIdentity(home.keys, clock.nowMs())
       return identity
@@ -92,7 +94,7 @@ export function openDeps(
     ...captureDeps,
     home,
     leases,
-    capture: createCapture(captureDeps, leases),
+    capture: createCapture(captureDeps, leases, audits),
     worktree: createWorkTree(packedBlobs),
 
     writer: (workspace, restore) =>
@@ -104,6 +106,7 @@ export function openDeps(
     crew,
     close() {
       audits?.close()
+      secretThread?.close()
       captureDeps.watches?.close()
       crew.close()
       packs.close()

@@ -81,6 +81,8 @@ export interface Capture {
   settle(workspace: Workspace): Promise<void>
   /** False when {@link Capture.settle} has something to do. */
   isSettled(workspace: Workspace): boolean
+  /** True when the latest turn is about to be looked after, and signed then: nobody else need do it. */
+  isAwaitingAudit(workspace: Workspace): boolean
   /** A report of a restore that made no turn (`refused`, `failed` or an empty undo): kept for the service. */
   recordReport(workspace: Workspace, report: RestoreReport): void
 }

@@ -3,7 +3,7 @@ import type { CaptureDeps, ChangedNames, ChangedPaths, KnownTree } from '#captur
 import type { Lease, Leases, TurnRow, Workspace } from '#ports.ts'
 import { lookAtTree } from './look.ts'
 import type { JustClosed } from './record-scan.ts'
-import { signClosedTurns } from './sign-turns.ts'
+import { searchUnsigned, signClosedTurns } from './sign-turns.ts'
 
 /** Names that are looked at in one go: some milliseconds, for which a turn that begins may have to wait. */
 const NAMES_AT_ONCE = 500
@@ -18,6 +18,8 @@ export interface Audits {
    * @param lookedAtMs when the look began that its end made
    */
   schedule(workspace: Workspace, turn: TurnId, lookedAtMs: number): void
+  /** Whether a workspace's latest turn is still to be looked after: it is signed then. */
+  isPending(workspace: Workspace): boolean
   /** Nothing is begun any more; what was scheduled is signed by whoever comes next. */
   close(): void
 }
@@ -30,28 +32,35 @@ type Note = (event: string, facts: Readonly<Record<string, unknown>>) => void
  */
 export function createAudits(deps: CaptureDeps & { readonly leases: Leases }, note: Note): Audits {
   const timers = new Map<Workspace['id'], NodeJS.Timeout>()
+  const pending = new Map<Workspace['id'], TurnId>()
   let isClosed = false
   const run = async (workspace: Workspace, ended: Ended) => {
     try {
       const isWhole = await auditTree(deps, workspace, ended, () => isClosed)
       if (!isWhole) note('audit-cut-off', { workspace: workspace.id })
-      if (!isClosed) await deps.leases.run(workspace, 'capture', () => signClosedTurns(deps, workspace))
+      const found = await searchUnsigned(deps, workspace)
+      if (isClosed) return
+      await deps.leases.run(workspace, 'capture', () => signClosedTurns(deps, workspace, found))
     } catch (error) {
       if (!(error instanceof Error)) throw error
       const code = error instanceof DomainError ? error.code : 'INTERNAL'
       note('audit-failed', { workspace: workspace.id, code, message: error.message })
+    } finally {
+      if (pending.get(workspace.id) === ended.turn) pending.delete(workspace.id)
     }
   }
   return {
     schedule(workspace, turn, lookedAtMs) {
       if (isClosed) return
       clearTimeout(timers.get(workspace.id))
+      pending.set(workspace.id, turn)
       const ended = { turn, untilMs: lookedAtMs - TICK_MS }
       timers.set(
         workspace.id,
         setTimeout(() => void run(workspace, ended), DELAY_MS),
       )
     },
+    isPending: (workspace) => pending.has(workspace.id),
     close() {
       isClosed = true
       for (const timer of timers.values()) clearTimeout(timer)

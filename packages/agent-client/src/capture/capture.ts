@@ -1,17 +1,22 @@
 import { decideTurn, isBusy } from '@turnback/core'
 import type { CaptureDeps } from '#capture-ports.ts'
 import type { Capture, Lease, Leases, TurnRow, Workspace } from '#ports.ts'
+import type { Audits } from './audit.ts'
 import { makeCheckpoint } from './checkpoint.ts'
 import { closePlanned, closeTurnsByUs, turnsOf } from './close-turn.ts'
 import { lookAtTree } from './look.ts'
 import { lookAndRecord } from './note-event.ts'
 import { recordReport, recordRestore } from './restore-turn.ts'
 import { listAbandoned, type PlannedClose, toOpenTurn } from './session.ts'
-import { signClosedTurns } from './sign-turns.ts'
+import { searchUnsigned, signClosedTurns } from './sign-turns.ts'
 import { isHeldByOther } from './turns.ts'
 
 /** What others ask of capture/: see {@link Capture}. */
-export function createCapture(deps: CaptureDeps, leases: Leases): Capture {
+export function createCapture(
+  deps: CaptureDeps,
+  leases: Leases,
+  audits: Pick<Audits, 'isPending'> | null,
+): Capture {
   return {
     async scan(lease, workspace, options) {
       const abandoned = listAbandoned(deps, workspace, null)
@@ -62,11 +67,13 @@ export function createCapture(deps: CaptureDeps, leases: Leases): Capture {
     },
     makeCheckpoint: (lease, workspace, request) => makeCheckpoint(deps, lease, workspace, request),
     recordRestore: (_lease, workspace, record) => recordRestore(deps, workspace, record),
+    isAwaitingAudit: (workspace) => audits?.isPending(workspace) ?? false,
     recordReport: (workspace, report) => recordReport(deps, workspace, report),
     isSettled: (workspace) => deps.captureLog.listUnsigned(workspace.id).length === 0,
     async settle(workspace) {
       if (deps.captureLog.listUnsigned(workspace.id).length === 0) return
-      await leases.run(workspace, 'capture', () => signClosedTurns(deps, workspace))
+      const found = await searchUnsigned(deps, workspace)
+      await leases.run(workspace, 'capture', () => signClosedTurns(deps, workspace, found))
     },
   }
 }

@@ -12,16 +12,16 @@ const LARGEST_TEXT = 4 * 1024 * 1024
 const HEAD_BYTES = 8000
 
 /**
- * Finds out which of a turn's paths hold secrets by their content, and stores those bytes again as sealed ones,
- * before anything is signed. A path that was found once stays sealed.
+ * Stores the bytes of paths that hold secrets again as sealed ones, before anything is signed. With the lease held. A
+ * path that was found once stays sealed.
  * @returns the changes, with sealed ids where bytes turned out to be secret
  */
-export async function sealSecrets(
+export function sealPaths(
   deps: CaptureDeps,
   workspace: Workspace,
   changes: readonly Change[],
-): Promise<Change[]> {
-  const secret = await findSecretPaths(deps, workspace, changes)
+  secret: ReadonlySet<RelPath>,
+): Change[] {
   if (secret.size === 0) return [...changes]
   const sealed = changes.map((change) =>
     secret.has(change.path) ? sealChange(deps, workspace, change) : change,
@@ -37,7 +37,8 @@ export async function sealSecrets(
   return sealed
 }
 
-async function findSecretPaths(
+/** Finds out which of a turn's paths hold secrets by their content. */
+export async function findSecretPaths(
   deps: CaptureDeps,
   workspace: Workspace,
   changes: readonly Change[],

@@ -7,18 +7,39 @@ import {
   type RelPath,
   type RestoreDetail,
   type SkippedPath,
+  type TurnId,
   type TurnManifest,
 } from '@turnback/core'
 import type { CaptureDeps } from '#capture-ports.ts'
 import type { TurnRow, Workspace } from '#ports.ts'
 import { toEntries } from './entries.ts'
 import { countCoverage } from './losses.ts'
-import { sealSecrets } from './seal-secrets.ts'
+import { findSecretPaths, sealPaths } from './seal-secrets.ts'
 
-/** Signs the manifests of closed turns that have none yet, oldest first. With the lease held. */
-export async function signClosedTurns(deps: CaptureDeps, workspace: Workspace): Promise<void> {
+/** Which paths of turns hold secrets, as far as somebody has looked. */
+export type FoundSecrets = ReadonlyMap<TurnId, ReadonlySet<RelPath>>
+
+/** Searches what unsigned turns changed. Takes long and needs no lease: what a closed turn changed stays as it is. */
+export async function searchUnsigned(deps: CaptureDeps, workspace: Workspace): Promise<FoundSecrets> {
+  const found = new Map<TurnId, ReadonlySet<RelPath>>()
+  for (const turn of deps.captureLog.listUnsigned(workspace.id))
+    found.set(turn.turn, await findSecretPaths(deps, workspace, deps.captureLog.listChangesOf(turn)))
+  return found
+}
+
+/**
+ * Signs the manifests of closed turns that have none yet, oldest first. With the lease held.
+ * @param found what was searched before; the others are searched now
+ */
+export async function signClosedTurns(
+  deps: CaptureDeps,
+  workspace: Workspace,
+  found: FoundSecrets = new Map(),
+): Promise<void> {
   for (const turn of deps.captureLog.listUnsigned(workspace.id)) {
-    const changes = await sealSecrets(deps, workspace, deps.captureLog.listChangesOf(turn))
+    const made = deps.captureLog.listChangesOf(turn)
+    const secret = found.get(turn.turn) ?? (await findSecretPaths(deps, workspace, made))
+    const changes = sealPaths(deps, workspace, made, secret)
     deps.log.transact(() => {
       deps.blobs.flush()
       if (!deps.captureLog.isSigned(turn.turn)) signTurn(deps, workspace, turn, toEntries(changes), null)

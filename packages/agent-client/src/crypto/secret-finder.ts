@@ -5,6 +5,11 @@ const MASK = '[masked]'
 const SUSPICIOUS = /\S{16}|:\/\/|-----BEGIN/
 const SEPARATOR = '\n\n'
 
+/** False for a text in which no rule can find anything. */
+export function needsScanner(text: string): boolean {
+  return SUSPICIOUS.test(text)
+}
+
 type Range = readonly [from: number, to: number]
 type Scan = (text: string) => Promise<Range[]>
 
@@ -18,7 +23,7 @@ export function createSecretFinder(): SecretFinder {
   return {
     async find(texts) {
       const found = texts.map(() => false)
-      const suspicious = texts.flatMap((text, i) => (SUSPICIOUS.test(text) ? [i] : []))
+      const suspicious = texts.flatMap((text, i) => (needsScanner(text) ? [i] : []))
       if (suspicious.length === 0) return found
       // One text for all: a call costs a thousand times more than a short text does.
       const ranges = await search(suspicious.map((i) => texts[i]).join(SEPARATOR))
@@ -31,7 +36,7 @@ export function createSecretFinder(): SecretFinder {
       return found
     },
     async mask(text) {
-      if (!SUSPICIOUS.test(text)) return text
+      if (!needsScanner(text)) return text
       const ranges = await search(text)
       return ranges
         .toSorted((a, b) => b[0] - a[0])

@@ -10,7 +10,10 @@ export function listUnsettled({ log, capture }: Pick<Deps, 'log' | 'capture'>): 
 
 /** The same, without those where an agent is at work: its end signs them, and until then nothing stands in its way. */
 export function listQuietUnsettled(deps: Pick<Deps, 'log' | 'capture'>): Workspace[] {
-  return listUnsettled(deps).filter((workspace) => deps.log.listOpenTurns(workspace.id).length === 0)
+  return listUnsettled(deps).filter(
+    (workspace) =>
+      !deps.capture.isAwaitingAudit(workspace) && deps.log.listOpenTurns(workspace.id).length === 0,
+  )
 }
 
 /**
