@@ -3,8 +3,8 @@ import type { KnownEntry } from '#capture-ports.ts'
 import type { Database } from './database.ts'
 import { json, text } from './rows.ts'
 
-/** Name, blob, length, mode and stamp of a file that was read. */
-type Packed = readonly [name: string, blob: BlobId, sizeBytes: number, mode: number, stamp: string]
+/** As files of the known tree are written (known-tree.ts): whoever looks for blobs that are needed finds them in both. */
+type Packed = readonly [name: string, kind: 'f', blob: BlobId, mode: number, sizeBytes: number, stamp: string]
 
 /** Files by folder and name, as a first capture that was cut off had read them. */
 export type ReadFiles = ReadonlyMap<RelPath, ReadonlyMap<string, KnownEntry>>
@@ -22,7 +22,9 @@ export function loadFirstReads(db: Database, workspace: WorkspaceId): ReadFiles 
 export function saveFirstReads(db: Database, workspace: WorkspaceId, files: ReadFiles): void {
   for (const [folder, entries] of files) {
     const packed = [...entries].flatMap(([name, { state, stamp }]): Packed[] =>
-      state.kind === 'file' && stamp !== '' ? [[name, state.blob, state.sizeBytes, state.mode, stamp]] : [],
+      state.kind === 'file' && stamp !== ''
+        ? [[name, 'f', state.blob, state.mode, state.sizeBytes, stamp]]
+        : [],
     )
     if (packed.length === 0) continue
     db.run(
@@ -36,6 +38,6 @@ export function dropFirstReads(db: Database, workspace: WorkspaceId): void {
   db.run('DELETE FROM first_reads WHERE workspace = ?', workspace)
 }
 
-function unpack([, blob, sizeBytes, mode, stamp]: Packed): KnownEntry {
+function unpack([, , blob, mode, sizeBytes, stamp]: Packed): KnownEntry {
   return { state: { kind: 'file', blob, sizeBytes, mode }, stamp }
 }
