@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 
-const BIN = new URL(import.meta.resolve('@turnback/core')).pathname.replace(
+export const TURNBACK = new URL(import.meta.resolve('@turnback/core')).pathname.replace(
   /packages\/core\/.*$/,
   'bin/turnback',
 )
@@ -21,7 +21,7 @@ export function turnback(
 ): Promise<Ran> {
   const { promise, resolve } = Promise.withResolvers<Ran>()
   const options = { cwd: folder, env: { PATH: process.env.PATH ?? '', ...env } }
-  execFile(BIN, args, options, (error, stdout, stderr) => {
+  execFile(TURNBACK, args, options, (error, stdout, stderr) => {
     const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
     resolve({ code, stdout, stderr, json: stdout.startsWith('{') ? JSON.parse(stdout) : {} })
   })
