@@ -30,8 +30,8 @@ const GENERATED = new Set([
 const AMBIGUOUS = new Set(['build', 'dist', 'out', 'target', 'vendor', 'venv', 'coverage', '.cache'])
 
 /** What a directory that a turn makes under an ambiguous name may hold and still be captured. */
-export const WATCHED_FILES = 2000
-export const WATCHED_BYTES = 64 * 1024 * 1024
+const WATCHED_FILES = 2000
+const WATCHED_BYTES = 64 * 1024 * 1024
 
 const CACHE_TAG = 'CACHEDIR.TAG'
 const CACHE_SIGNATURE = 'Signature: 8a477f597d28d172789f06886806bc55'
@@ -97,5 +97,26 @@ function listOrNothing(folder: DiskPath): string[] {
   } catch {
     // It went away, or is closed to us: only a count is at stake.
     return []
+  }
+}
+
+/** What a watched directory may still hold. One inside another counts for both. */
+export class Budget {
+  #files = WATCHED_FILES
+  #bytes = WATCHED_BYTES
+  readonly #outer: Budget | null
+
+  constructor(outer: Budget | null) {
+    this.#outer = outer
+  }
+
+  take(sizeBytes: number): void {
+    this.#files--
+    this.#bytes -= sizeBytes
+    this.#outer?.take(sizeBytes)
+  }
+
+  get isSpent(): boolean {
+    return this.#files < 0 || this.#bytes < 0 || this.#outer?.isSpent === true
   }
 }

@@ -13,14 +13,8 @@ import {
 import type { ChangedNames, KnownEntry, KnownFolder, KnownTree, LookOptions } from '#capture-ports.ts'
 import type { Config, Workspace } from '#ports.ts'
 import { type DiskPath, joinName, joinPath, listNames } from './disk-name.ts'
-import {
-  countBelow,
-  hasCacheTag,
-  isAmbiguous,
-  isGenerated,
-  WATCHED_BYTES,
-  WATCHED_FILES,
-} from './excluded.ts'
+import { Budget, countBelow, hasCacheTag, isAmbiguous, isGenerated } from './excluded.ts'
+import { isSystemError } from './fault.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
 import { modeOf } from './look.ts'
 import { isSecretName } from './secret-names.ts'
@@ -102,7 +96,12 @@ export class Scan {
       this.#walk('', root, lstatSync(root, { bigint: true }), { missing: ABSENT, budget: null, names: null })
       return
     }
-    for (const place of placesToLook(root, this.#known, changed, (at) => this.#lstat(at))) {
+    const lstatOrNull = (at: DiskPath) => {
+      const there = this.#lstat(at)
+      // One that may not be looked at is found again from its parent.
+      return typeof there === 'string' ? null : there
+    }
+    for (const place of placesToLook(root, this.#known, changed, lstatOrNull)) {
       const { folder, disk, stat, names } = place
       if (!this.#isSeenWhole(folder)) this.#walk(folder, disk, stat, { missing: ABSENT, budget: null, names })
     }
@@ -121,14 +120,7 @@ export class Scan {
     const stamp = this.#keepStamp(stat)
     const names = this.#listFolder(folder, disk, known, stampOf(stat))
     if (names === null) {
-      this.seen.set(folder, {
-        stamp: '',
-        unlisted: true,
-        entries: new Map(known?.entries),
-        missing,
-        changedNs: stat.ctimeNs,
-        movedNs: movedNsOf(stat),
-      })
+      this.#keepAsKnown(folder, stat, missing)
       return
     }
     const was = known === undefined ? missing : known.unlisted ? unknownBecause('unreadable') : ABSENT
@@ -146,7 +138,20 @@ export class Scan {
       const path = joinPath(folder, name)
       const at = joinName(disk, name)
       const there = this.#lstat(at)
+      if (there === 'closed') {
+        // Names may be read and nothing else: the same as if they could not.
+        this.#noteClosed(folder)
+        this.#keepAsKnown(folder, stat, missing)
+        return
+      }
       if (there === null || this.#isOurs(folder, name, at)) continue
+      if (there === 'unreadable') {
+        const entry = same(before, unknownBecause('unreadable'))
+        this.unreadable++
+        entries.set(name, entry)
+        this.#noteSkipped(path, entry)
+        continue
+      }
       const isShallow = how === 'changed'
       const entry = this.#lookAt({ folder, name, path, at, stat: there, before, isShallow }, was, budget)
       entries.set(name, entry)
@@ -154,6 +159,13 @@ export class Scan {
       if (entry.state.kind === 'skipped') this.#noteSkipped(path, entry)
     }
     if (only !== null && known !== undefined) this.#noteWhole(folder, known, entries, only)
+  }
+
+  /** Nothing below it is known to have changed, or to be absent. */
+  #keepAsKnown(folder: RelPath, stat: BigIntStats, missing: State): void {
+    const entries = new Map(this.#known.get(folder)?.entries)
+    const times = { changedNs: stat.ctimeNs, movedNs: movedNsOf(stat) }
+    this.seen.set(folder, { stamp: '', unlisted: true, entries, missing, ...times })
   }
 
   /** What was a folder and is none now, or was looked at again with all below it, is known to be seen whole. */
@@ -268,16 +280,26 @@ export class Scan {
       return listNames(disk)
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-      this.closed.add(folder)
-      this.unreadable++
-      if (folder !== '') this.skipped.push({ path: folder, reason: 'unreadable' })
+      this.#noteClosed(folder)
       return null
     }
   }
 
-  #lstat(at: DiskPath): BigIntStats | null {
+  #noteClosed(folder: RelPath): void {
+    this.closed.add(folder)
+    this.unreadable++
+    if (folder !== '') this.skipped.push({ path: folder, reason: 'unreadable' })
+  }
+
+  /** Null when nothing is there; `closed` when the folder does not let us look at what it holds. */
+  #lstat(at: DiskPath): BigIntStats | null | 'closed' | 'unreadable' {
     this.statted++
-    return lstatSync(at, { bigint: true, throwIfNoEntry: false }) ?? null
+    try {
+      return lstatSync(at, { bigint: true, throwIfNoEntry: false }) ?? null
+    } catch (error) {
+      if (!isSystemError(error)) throw error
+      return error.code === 'EACCES' ? 'closed' : 'unreadable'
+    }
   }
 
   /** `.git` of the root, our own folders and what a restore of ours has not finished are no part of the tree. */
@@ -334,27 +356,6 @@ interface Item {
   readonly before: KnownEntry | null
   /** A folder that is known: what lies in it is looked at on its own, or not at all. */
   readonly isShallow: boolean
-}
-
-/** What a watched directory may still hold. One inside another counts for both. */
-class Budget {
-  #files = WATCHED_FILES
-  #bytes = WATCHED_BYTES
-  readonly #outer: Budget | null
-
-  constructor(outer: Budget | null) {
-    this.#outer = outer
-  }
-
-  take(sizeBytes: number): void {
-    this.#files--
-    this.#bytes -= sizeBytes
-    this.#outer?.take(sizeBytes)
-  }
-
-  get isSpent(): boolean {
-    return this.#files < 0 || this.#bytes < 0 || this.#outer?.isSpent === true
-  }
 }
 
 function movedNsOf({ ctimeNs, mtimeNs }: BigIntStats): bigint {
