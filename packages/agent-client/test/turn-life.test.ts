@@ -136,6 +136,20 @@ describe('an agent’s process', () => {
     expect(row(turn)?.agentProcess?.pid).toBe(second.pid)
   })
 
+  test('a turn that news opens is of the agent that the session had, as long as that lives', async () => {
+    const agent = startAgent()
+    await rig.begin({ key: 'k', agentPid: agent.pid })
+    await rig.end('s1', 'k')
+    const turn = await rig.event({ type: 'tool.before', key: 'k2', tool: 'Read' })
+    expect(row(turn as TurnId)?.agentProcess?.pid).toBe(agent.pid)
+    await end(agent)
+    expect(await lookAfter()).toEqual([turn])
+    const next = await rig.event({ type: 'tool.before', key: 'k3', tool: 'Read' })
+    expect(row(next as TurnId)?.agentProcess, 'it is gone: who goes on is another one').toBeNull()
+    await rig.end('s1', 'k3')
+    expect(row(await rig.begin({ key: 'k4' }))?.agentProcess, 'a begin is told or knows nothing').toBeNull()
+  })
+
   test('the watch closes it at the second look, and goes on until it is told to end', async () => {
     const agent = startAgent()
     const turn = await rig.begin({ key: 'k', agentPid: agent.pid })

@@ -3,7 +3,7 @@ import type { CaptureDeps } from '#capture-ports.ts'
 import type { Lease, Leases, ToolEvent, TurnRow, Workspace } from '#ports.ts'
 import { closeTurnsByUs } from './close-turn.ts'
 import { lookAtTree } from './look.ts'
-import { findAgent, findSession } from './session.ts'
+import { findAgent, findAgentBefore, findSession } from './session.ts'
 import { type BeginRequest, endTurn, isHeldByOther, openTurn, planClose } from './turns.ts'
 
 export interface EventRequest {
@@ -79,7 +79,8 @@ async function act(deps: NoteDeps, lease: Lease, workspace: Workspace, news: New
   const session = findSession(deps, workspace, sessionOf(news))
   const decision = decideTurn(session.state, toTurnEvent(news))
   if (decision.open !== null) {
-    const request = beginRequest(news, decision.open.lateStart)
+    const agentPid = news.agentPid ?? findAgentBefore(deps, session)
+    const request = { ...beginRequest(news, decision.open.lateStart), agentPid }
     const { turn } = await openTurn(deps, lease, workspace, request, planClose(session, decision.close))
     deps.log.transact(() => insertEvent(deps, workspace, turn, news))
     return turn
@@ -123,7 +124,7 @@ function toTurnEvent({ type, key, reason, atMs }: News): TurnEvent {
   }
 }
 
-function beginRequest(news: News, lateStart: boolean): BeginRequest {
+function beginRequest(news: News, lateStart: boolean): Omit<BeginRequest, 'agentPid'> {
   return {
     session: sessionOf(news),
     key: news.key,
@@ -131,7 +132,6 @@ function beginRequest(news: News, lateStart: boolean): BeginRequest {
     agent: news.agent,
     prompt: null,
     task: null,
-    agentPid: news.agentPid,
     lateStart,
     deadlineMs: null,
   }

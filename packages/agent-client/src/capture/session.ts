@@ -5,6 +5,8 @@ import type { ProcessName, TurnRow, Workspace } from '#ports.ts'
 /** What a session has open here, and what core decides by. */
 export interface Session {
   readonly open: TurnRow | null
+  /** The turn that it closed last. */
+  readonly closed: TurnRow | null
   readonly state: SessionState
 }
 
@@ -26,6 +28,7 @@ export function findSession(
   const closed = deps.captureLog.findLastClosed(workspace.id, session)
   return {
     open,
+    closed,
     state: {
       open: open === null ? null : toOpenTurn(deps, open),
       closed:
@@ -59,6 +62,12 @@ export function listAbandoned(
     const { close } = decideTurn({ open: toOpenTurn(deps, row), closed: null }, { type: 'look-after', nowMs })
     return close === null ? [] : [{ row, closing: close }]
   })
+}
+
+/** The process that a session was last known by, if it lives: news that names none is of the same agent. */
+export function findAgentBefore({ processes }: Sight, { open, closed }: Session): number | null {
+  const before = open?.agentProcess ?? closed?.agentProcess ?? null
+  return before !== null && processes.isAlive(before) ? before.pid : null
 }
 
 /** The process that an adapter named, if it is there: one that is not would make the turn look left behind. */
