@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import { closeSync, constants, lstatSync, openSync, readSync } from 'node:fs'
 import type { DiskPath } from './disk-name.ts'
 import { joinName, listNames } from './disk-name.ts'
@@ -79,7 +80,7 @@ export function countBelow(folder: DiskPath, untilMs: number): { count: number; 
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     for (const name of listOrNothing(next)) {
       const at = joinName(next, name)
-      const stat = lstatSync(at, { throwIfNoEntry: false })
+      const stat = lstatOrNothing(at)
       if (stat?.isDirectory()) waiting.push(at)
       else if (stat !== undefined) {
         count++
@@ -89,6 +90,15 @@ export function countBelow(folder: DiskPath, untilMs: number): { count: number; 
     if (performance.now() > untilMs) return null
   }
   return { count, sizeBytes }
+}
+
+function lstatOrNothing(at: DiskPath): Stats | undefined {
+  try {
+    return lstatSync(at, { throwIfNoEntry: false })
+  } catch {
+    // As below.
+    return undefined
+  }
 }
 
 function listOrNothing(folder: DiskPath): string[] {

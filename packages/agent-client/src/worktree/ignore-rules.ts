@@ -59,6 +59,11 @@ export class IgnoreRules {
     return rules.isIgnored || rules.unknown || this.#matches(rules, joinPath(folder, name), isFolder)
   }
 
+  /** False when nobody knows: what would be left out for it is captured. */
+  isSurelyIgnored(folder: RelPath, name: string, isFolder: boolean): boolean {
+    return !this.#rulesOf(folder).unknown && this.isIgnored(folder, name, isFolder)
+  }
+
   #rulesOf(folder: RelPath): FolderRules {
     const known = this.#folders.get(folder)
     if (known !== undefined) return known

@@ -25,6 +25,9 @@ import { howChanged, placesToLook } from './where-to-look.ts'
 /** Time that one scan may spend on counting what it leaves out; looking at the tree itself is not part of it. */
 const COUNT_MS = 2000
 
+/** So many files to read are worth threads, also when those must be started first. */
+export const MANY_TASKS = 512
+
 /** A file whose bytes are to be read: it is new, or its stamp is not the known one. */
 export interface ReadTask {
   readonly folder: RelPath
@@ -69,6 +72,7 @@ export class Scan {
   readonly #rules: IgnoreRules
   readonly #startNs: bigint
   readonly #ours: ReadonlySet<string>
+  readonly #onMany: () => void
   #countLeftMs = COUNT_MS
   readonly #include: ReadonlySet<RelPath>
 
@@ -76,7 +80,14 @@ export class Scan {
     workspace: Workspace,
     known: KnownTree,
     options: LookOptions,
-    parts: { config: Config; rules: IgnoreRules; startNs: bigint; ours: ReadonlySet<string> },
+    parts: {
+      config: Config
+      rules: IgnoreRules
+      startNs: bigint
+      ours: ReadonlySet<string>
+      /** Called once when many files are to be read, while the walk goes on. */
+      onMany: () => void
+    },
   ) {
     this.#workspace = workspace
     this.#known = known
@@ -85,6 +96,7 @@ export class Scan {
     this.#rules = parts.rules
     this.#startNs = parts.startNs
     this.#ours = parts.ours
+    this.#onMany = parts.onMany
     this.#include = new Set(parts.config.include)
   }
 
@@ -199,6 +211,7 @@ export class Scan {
     if (tooLarge) return same(known, { kind: 'skipped', reason: 'too-large', sizeBytes })
     if (known?.state.kind === 'file' && known.stamp !== '' && known.stamp === stampOf(stat)) return known
     this.tasks.push({ folder, name, sizeBytes, known: item.before })
+    if (this.tasks.length === MANY_TASKS) this.#onMany()
     // Stands there until the bytes are read.
     return { state: { kind: 'skipped', reason: 'budget', sizeBytes }, stamp: '' }
   }
@@ -224,7 +237,7 @@ export class Scan {
     }
     const isNew = before === null
     const watch = before?.watched ?? (isNew && isAmbiguous(item.name) && !this.#options.isFirst)
-    const missing = before === null ? was : before.state.kind === 'skipped' ? before.state : ABSENT
+    const missing = before === null ? was : stateBelow(before.state)
     if (!watch) {
       this.#walk(path, at, stat, { missing, budget, names: null })
       return same(before, { kind: 'dir', mode: modeOf(stat) })
@@ -247,8 +260,8 @@ export class Scan {
     if (!isAmbiguous(name) || budget !== null) return null
     // The choice is made once per directory and remembered.
     if (before !== null) return isExcluded(before.state) ? 'excluded-directory' : null
-    const leftOut = hasCacheTag(at) || (this.#options.isFirst && this.#rules.isIgnored(folder, name, true))
-    return leftOut ? 'excluded-directory' : null
+    const isIgnored = this.#options.isFirst && this.#rules.isSurelyIgnored(folder, name, true)
+    return isIgnored || hasCacheTag(at) ? 'excluded-directory' : null
   }
 
   #leaveOut({ path, at, stat, before }: Item, reason: SkipReason): KnownEntry {
@@ -365,6 +378,12 @@ function movedNsOf({ ctimeNs, mtimeNs }: BigIntStats): bigint {
 /** Not what is skipped for another reason: a socket of that name may have become a directory. */
 function isExcluded(state: State): boolean {
   return state.kind === 'skipped' && state.reason === 'excluded-directory'
+}
+
+/** What was below a path that is a directory now. Nothing is below a file, even one that was not read. */
+function stateBelow(before: State): State {
+  if (before.kind !== 'skipped') return ABSENT
+  return before.reason === 'special-file' || before.sizeBytes !== undefined ? ABSENT : before
 }
 
 function unknownBecause(reason: SkipReason): State {
