@@ -1,31 +1,12 @@
-import { isatty } from 'node:tty'
-import { EXIT } from '#cli/exit-code.ts'
 import { runCommandLine } from '#cli/run.ts'
+import { caller, streams } from './this-process.ts'
 
-process.on('SIGINT', () => process.exit(EXIT.interrupted))
-// A reader that had enough (`turnback log | head`) is no fault.
-process.stdout.on('error', (error) => {
-  if (!('code' in error && error.code === 'EPIPE')) throw error
-})
-
-const caller = { env: process.env, folder: process.cwd(), pid: process.ppid, isPerson: isatty(2) }
-process.exitCode = await runCommandLine(process.argv.slice(2), caller, {
-  out: (text) => {
-    process.stdout.write(text)
+// Not awaited at the top: the bundle is no module in which that could be done (scripts/build-client.ts).
+runCommandLine(process.argv.slice(2), caller, streams).then(
+  (code) => {
+    process.exitCode = code
   },
-  talk: (text) => {
-    process.stderr.write(text)
+  (error: unknown) => {
+    throw error
   },
-  async readStdin(limitMs) {
-    const pieces: Buffer[] = []
-    const timer = limitMs === undefined ? null : setTimeout(() => process.stdin.destroy(), limitMs)
-    try {
-      for await (const piece of process.stdin) pieces.push(Buffer.from(piece))
-    } catch (error) {
-      if (!process.stdin.destroyed) throw error
-    } finally {
-      if (timer !== null) clearTimeout(timer)
-    }
-    return Buffer.concat(pieces).toString('utf8')
-  },
-})
+)

@@ -1,16 +1,7 @@
 import type { Register } from './context.ts'
-import type { PlainRegister } from './plain.ts'
 
 interface CommandModule {
   readonly register: Register
-}
-
-/** What agents wait for: understood without commander. */
-export const PLAIN_COMMANDS: Readonly<Record<string, () => Promise<{ readonly register: PlainRegister }>>> = {
-  begin: () => import('./begin.ts'),
-  event: () => import('./event.ts'),
-  end: () => import('./end.ts'),
-  hook: () => import('./hook.ts'),
 }
 
 /** Each command is loaded only when it is asked for: the others cost no time. */

@@ -3,9 +3,9 @@ import { runResident } from '#resident/resident.ts'
 import { startResident, stopResident, tellStarter } from '#resident/start.ts'
 import { findResident } from '#store/resident-files.ts'
 import { findConnection } from '#sync/login.ts'
-import type { Context, Register } from './context.ts'
+import type { Context, Register, RunLine } from './context.ts'
 
-export const register: Register = (program, context) => {
+export const register: Register = (program, context, runLine) => {
   program
     .command('connect')
     .option('--foreground', 'stay in this terminal')
@@ -13,7 +13,7 @@ export const register: Register = (program, context) => {
       'start the resident client: it watches trees, serves commands, and sends turns once there is a login',
     )
     .action(async ({ foreground }: { foreground?: boolean }) => {
-      if (foreground === true) await stay(context)
+      if (foreground === true) await stay(context, runLine)
       else await goToBackground(context)
     })
 }
@@ -34,7 +34,7 @@ async function goToBackground(context: Context): Promise<void> {
   )
 }
 
-async function stay(context: Context): Promise<void> {
+async function stay(context: Context, runLine: RunLine): Promise<void> {
   // The starter goes away, and with it the other end of this.
   process.stderr.on('error', () => undefined)
   let isFirst: boolean
@@ -43,7 +43,7 @@ async function stay(context: Context): Promise<void> {
       env: context.env,
       runLine({ argv, folder, parentPid, talksToTerminal }, env, streams, deps) {
         const caller = { env, folder, pid: parentPid, isPerson: talksToTerminal }
-        return context.runLine(argv, caller, streams, deps)
+        return runLine(argv, caller, streams, deps)
       },
       ready() {
         tellStarter({ ready: true })

@@ -38,8 +38,6 @@ export type RunLine = (
 /** One run of the command line. Commands print their result through it, once. */
 export class Context {
   readonly caller: Caller
-  /** For the resident client, which carries out the commands of others. */
-  readonly runLine: RunLine
   exitCode: number = EXIT.done
   readonly #streams: Streams
   #options: { readonly C?: string; readonly json?: boolean } = {}
@@ -47,11 +45,10 @@ export class Context {
   readonly #opened: ClientDeps | null
   #deps: ClientDeps | null = null
 
-  constructor(caller: Caller, streams: Streams, opened: ClientDeps | null, runLine: RunLine) {
+  constructor(caller: Caller, streams: Streams, opened: ClientDeps | null = null) {
     this.caller = caller
     this.#streams = streams
     this.#opened = opened
-    this.runLine = runLine
   }
 
   get env(): Environment {
@@ -143,5 +140,8 @@ export class Context {
   }
 }
 
-/** A command file exports one of these. */
-export type Register = (program: Command, context: Context) => void
+/**
+ * A command file exports one of these.
+ * @param runLine for the resident client, which carries out the commands of others
+ */
+export type Register = (program: Command, context: Context, runLine: RunLine) => void

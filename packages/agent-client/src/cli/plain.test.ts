@@ -2,14 +2,14 @@ import { Command } from 'commander'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findCommandName } from './command-name.ts'
-import { PLAIN_COMMANDS } from './commands.ts'
 import { Context } from './context.ts'
 import { type PlainBuilder, type PlainRegister, parsePlainly } from './plain.ts'
+import { PLAIN_COMMANDS } from './plain-commands.ts'
 import { ByCommander } from './program.ts'
 
 const nobody = { env: {}, folder: '/', pid: 1, isPerson: false }
 const silent = { out: () => {}, talk: () => {}, readStdin: async () => '' }
-const context = new Context(nobody, silent, null, async () => 0)
+const context = new Context(nobody, silent)
 
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   begin: ['--session', 's'],

@@ -1,16 +1,18 @@
 import { DomainError } from '@turnback/core'
 import { Command, CommanderError } from 'commander'
 import { CLIENT_VERSION } from '#client-version.ts'
-import { COMMANDS, PLAIN_COMMANDS } from './commands.ts'
-import type { Context } from './context.ts'
+import { COMMANDS } from './commands.ts'
+import type { Context, RunLine } from './context.ts'
 import { EXIT } from './exit-code.ts'
 import { collect, type PlainBuilder } from './plain.ts'
+import { PLAIN_COMMANDS } from './plain-commands.ts'
 
 /** Understands and runs any line. @throws USAGE, and what the command throws */
 export async function runByProgram(
   name: string | null,
   argv: readonly string[],
   context: Context,
+  runLine: RunLine,
 ): Promise<void> {
   try {
     const program = makeProgram(context)
@@ -19,7 +21,7 @@ export async function runByProgram(
     const of = <T>(all: Readonly<Record<string, T>>) =>
       Object.entries(all).flatMap(([each, load]) => (!isKnown || each === name ? [load] : []))
     for (const load of of(PLAIN_COMMANDS)) (await load()).register(new ByCommander(program), context)
-    for (const load of of(COMMANDS)) (await load()).register(program, context)
+    for (const load of of(COMMANDS)) (await load()).register(program, context, runLine)
     // Commands inherit neither of these by themselves.
     for (const command of program.commands) command.exitOverride().configureOutput(program.configureOutput())
     if (name === null && argv.length === 0) throw usage(program.helpInformation())
