@@ -1,6 +1,6 @@
 import { statSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TurnId } from '@turnback/core'
+import { DomainError, type TurnId } from '@turnback/core'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { lookAtTree } from '#capture/look.ts'
 import { beginTurnWithin } from '#capture/turns.ts'
@@ -167,6 +167,31 @@ describe('a begin that could not look', () => {
     expect(await whileHeld(() => beginWithin(0.05, 'k2'))).toMatchObject({ turn, lateStart: true })
     await rig.end('s1', 'k2')
     expect((await rig.manifest(first)).coverage.complete).toBe(false)
+  })
+
+  test('news that opens a turn waits no longer either', async () => {
+    await settle()
+    const news = { type: 'tool.before', key: 'k', tool: 'Edit', paths: ['a'] } as const
+    const turn = await whileHeld(() => rig.event({ ...news, withinSeconds: 0.05 }))
+    expect(row(turn as TurnId)).toMatchObject({ isUnseen: true, toolsInFlight: 1 })
+    await rig.event({ ...news, tool: 'Read', paths: [] })
+    rig.write('a', 'edited')
+    await rig.end('s1', 'k')
+    expect(await sources(turn as TurnId)).toEqual(['a tool'])
+  })
+
+  test('an end that finds the tree in use is remembered as the last that was heard', async () => {
+    const turn = await rig.begin({ key: 'k' })
+    await rig.event({ type: 'tool.before', key: 'k', tool: 'Bash', command: 'make' })
+    rig.write('a', 'made')
+    rig.deps.leases.run = () => Promise.reject(new DomainError('STORE_LOCKED', {}))
+    await expect(rig.event({ type: 'turn.end', key: 'k' })).rejects.toMatchObject({ code: 'STORE_LOCKED' })
+    rig.reopen()
+    await pass()
+    rig.write('b', 'by hand, much later')
+    await rig.begin({ key: 'k2' })
+    expect(await sources(turn)).toEqual(['a shell'])
+    expect(outside()).toEqual(['b'])
   })
 
   test('waits for the tree as long as it may', async () => {

@@ -1,10 +1,10 @@
 import { decideTurn, type OwnEnd, type RelPath, type TurnEvent, type TurnId } from '@turnback/core'
 import type { CaptureDeps } from '#capture-ports.ts'
-import type { Lease, Leases, ToolEvent, TurnRow, Workspace } from '#ports.ts'
+import type { Lease, Leases, ToolEvent, Workspace } from '#ports.ts'
 import { closeTurnsByUs } from './close-turn.ts'
 import { lookAtTree } from './look.ts'
 import { findAgent, findAgentBefore, findSession } from './session.ts'
-import { type BeginRequest, endTurn, isHeldByOther, openTurn, planClose } from './turns.ts'
+import { type BeginRequest, beginTurn, beginTurnWithin, endTurn, isHeldByOther, planClose } from './turns.ts'
 
 export interface EventRequest {
   readonly session: string
@@ -23,6 +23,8 @@ export interface EventRequest {
   readonly reason: OwnEnd
   /** When it happened, if that is not now: news that waited somewhere, or what a transcript tells. */
   readonly atMs: number | null
+  /** So long the agent waits when the news opens a turn, and no longer; null to take the time it takes. */
+  readonly withinSeconds: number | null
 }
 
 type NoteDeps = CaptureDeps & { readonly leases: Leases }
@@ -42,11 +44,19 @@ export async function noteEvent(
   const command = request.command === null ? null : await deps.secrets.mask(request.command)
   const news = { ...request, command, atMs: Math.min(request.atMs ?? Infinity, deps.clock.nowMs()) }
   if (news.parentSession !== null && !isOfTool(news.type)) return noteChild(deps, workspace, news)
-  const known = deps.log.transact(() => noteOnly(deps, workspace, news))
-  if (known === 'more')
-    return deps.leases.run(workspace, 'capture', (lease) => act(deps, lease, workspace, news))
-  if (known?.isUnseen === true && news.type === 'tool.before') await catchUp(deps, workspace)
-  return known?.turn ?? null
+  const { turn, more } = deps.log.transact(() => noteOnly(deps, workspace, news))
+  switch (more) {
+    case 'nothing':
+      return turn
+    case 'look':
+      await unlessHeld(() => inTree(deps, workspace, CATCH_UP_SECONDS, lookAndRecord))
+      return turn
+    case 'close':
+      await inTree(deps, workspace, undefined, (_, lease) => close(deps, lease, workspace, news))
+      return turn
+    case 'open':
+      return open(deps, workspace, news)
+  }
 }
 
 type News = EventRequest & { readonly atMs: number }
@@ -65,38 +75,58 @@ function noteChild(deps: CaptureDeps, workspace: Workspace, news: News): TurnId 
   })
 }
 
-/** News that neither opens nor closes anything is written down; `more` when there is more to do. */
-function noteOnly(deps: CaptureDeps, workspace: Workspace, news: News): TurnRow | null | 'more' {
+/**
+ * Writes the news down, if it is of an open turn, and says what more there is to do. An end is written down before it is
+ * carried out: when that fails, it is known that the agent did no more.
+ */
+function noteOnly(
+  deps: CaptureDeps,
+  workspace: Workspace,
+  news: News,
+): { readonly turn: TurnId | null; readonly more: 'nothing' | 'look' | 'close' | 'open' } {
   const { open, state } = findSession(deps, workspace, sessionOf(news))
   const decision = decideTurn(state, toTurnEvent(news))
-  if (decision.close !== null || decision.open !== null) return 'more'
-  if (!decision.note || open === null) return null
-  insertEvent(deps, workspace, open.turn, news)
-  return open
+  if (decision.open !== null) return { turn: null, more: 'open' }
+  if (open === null) return { turn: null, more: 'nothing' }
+  if (decision.note) insertEvent(deps, workspace, open.turn, news)
+  if (decision.close !== null) return { turn: open.turn, more: 'close' }
+  if (!decision.note) return { turn: null, more: 'nothing' }
+  return { turn: open.turn, more: open.isUnseen && news.type === 'tool.before' ? 'look' : 'nothing' }
 }
 
-async function act(deps: NoteDeps, lease: Lease, workspace: Workspace, news: News): Promise<TurnId | null> {
+async function close(deps: CaptureDeps, lease: Lease, workspace: Workspace, news: News): Promise<void> {
   const session = findSession(deps, workspace, sessionOf(news))
   const decision = decideTurn(session.state, toTurnEvent(news))
-  if (decision.open !== null) {
-    const agentPid = news.agentPid ?? findAgentBefore(deps, session)
-    const request = { ...beginRequest(news, decision.open.lateStart), agentPid }
-    const { turn } = await openTurn(deps, lease, workspace, request, planClose(session, decision.close))
-    deps.log.transact(() => insertEvent(deps, workspace, turn, news))
-    return turn
+  // Else somebody was quicker.
+  if (decision.close === null) return
+  if (!decision.note) {
+    await closeTurnsByUs(deps, lease, workspace, planClose(session, decision.close))
+    return
   }
-  if (decision.close === null || session.open === null) {
-    // Somebody was quicker.
-    const noted = deps.log.transact(() => noteOnly(deps, workspace, news))
-    return noted === 'more' ? null : (noted?.turn ?? null)
-  }
-  const { turn } = session.open
-  if (decision.note) {
-    deps.log.transact(() => insertEvent(deps, workspace, turn, news))
-    const { key, reason } = news
-    await endTurn(deps, lease, workspace, { session: sessionOf(news), key, reason, lastMessage: null })
-  } else await closeTurnsByUs(deps, lease, workspace, planClose(session, decision.close))
-  return turn
+  const { key, reason } = news
+  await endTurn(deps, lease, workspace, { session: sessionOf(news), key, reason, lastMessage: null })
+}
+
+/** Opens the turn that the news tells of, unless somebody was quicker, and writes the news down for it. */
+async function open(deps: NoteDeps, workspace: Workspace, news: News): Promise<TurnId | null> {
+  const session = findSession(deps, workspace, sessionOf(news))
+  const request = {
+    session: sessionOf(news),
+    key: news.key,
+    kind: 'agent',
+    agent: news.agent,
+    prompt: null,
+    task: null,
+    agentPid: news.agentPid ?? findAgentBefore(deps, session),
+    lateStart: news.type !== 'turn.start',
+    isForNews: true,
+  } as const
+  if (news.withinSeconds === null) {
+    await inTree(deps, workspace, undefined, (_, lease) =>
+      beginTurn(deps, lease, workspace, { ...request, deadlineMs: null }),
+    )
+  } else await beginTurnWithin(deps, workspace, request, news.withinSeconds)
+  return deps.log.transact(() => noteOnly(deps, workspace, news)).turn
 }
 
 function insertEvent(deps: CaptureDeps, workspace: Workspace, turn: TurnId, news: News): void {
@@ -124,28 +154,18 @@ function toTurnEvent({ type, key, reason, atMs }: News): TurnEvent {
   }
 }
 
-function beginRequest(news: News, lateStart: boolean): Omit<BeginRequest, 'agentPid'> {
-  return {
-    session: sessionOf(news),
-    key: news.key,
-    kind: 'agent',
-    agent: news.agent,
-    prompt: null,
-    task: null,
-    lateStart,
-    deadlineMs: null,
-  }
+function inTree<T>(
+  deps: NoteDeps,
+  workspace: Workspace,
+  waitSeconds: number | undefined,
+  work: (deps: CaptureDeps, lease: Lease, workspace: Workspace) => Promise<T>,
+): Promise<T> {
+  return deps.leases.run(workspace, 'capture', (lease) => work(deps, lease, workspace), waitSeconds)
 }
 
-/** The look that the turn's begin could not make, before its tool writes. Without it the next scan makes it. */
-async function catchUp(deps: NoteDeps, workspace: Workspace): Promise<void> {
+async function unlessHeld(work: () => Promise<void>): Promise<void> {
   try {
-    await deps.leases.run(
-      workspace,
-      'capture',
-      (lease) => lookAndRecord(deps, lease, workspace),
-      CATCH_UP_SECONDS,
-    )
+    await work()
   } catch (error) {
     if (!isHeldByOther(error)) throw error
   }

@@ -1,4 +1,5 @@
 import {
+  type Decision,
   DomainError,
   decideTurn,
   invariant,
@@ -29,6 +30,8 @@ export interface BeginRequest {
   readonly lateStart: boolean
   /** When the agent waits no longer; null to take the time it takes. */
   readonly deadlineMs: number | null
+  /** It is begun for news of it: one that is open by now is gone on with, also without a key. */
+  readonly isForNews?: boolean
 }
 
 export interface Begun {
@@ -51,7 +54,7 @@ export async function beginTurn(
   request: BeginRequest,
 ): Promise<Begun> {
   const session = findSession(deps, workspace, request.session)
-  const { open, close } = decideTurn(session.state, { type: 'begin', key: request.key })
+  const { open, close } = decideBegin(session, request)
   if (open === null) return deps.log.transact(() => goOn(deps, session, request))
   return openTurn(deps, lease, workspace, request, planClose(session, close))
 }
@@ -81,12 +84,20 @@ export async function beginTurnWithin(
   return deps.log.transact(() => beginUnseen(deps, workspace, { ...request, prompt }))
 }
 
+function decideBegin(
+  { open, state }: Session,
+  { key, isForNews = false }: Pick<BeginRequest, 'key' | 'isForNews'>,
+): Pick<Decision, 'open' | 'close'> {
+  const isOpenNow = isForNews && open !== null && (key === null || open.key === key)
+  return isOpenNow ? { open: null, close: null } : decideTurn(state, { type: 'begin', key })
+}
+
 export function isHeldByOther(error: unknown): boolean {
   return error instanceof DomainError && (error.code === 'STORE_LOCKED' || error.code === 'RESTORE_RUNNING')
 }
 
 /** @param planned the session's turn that is open still, with how it is to be closed by the same look */
-export async function openTurn(
+async function openTurn(
   deps: CaptureDeps,
   lease: Lease,
   workspace: Workspace,
@@ -148,7 +159,7 @@ function beginUnseen(
   request: Omit<BeginRequest, 'deadlineMs'>,
 ): Begun {
   const session = findSession(deps, workspace, request.session)
-  const { open, close } = decideTurn(session.state, { type: 'begin', key: request.key })
+  const { open, close } = decideBegin(session, request)
   if (open === null) return goOn(deps, session, request)
   const git = deps.git(workspace.root)
   const scan = deps.captureLog.peekScan(workspace.id) - 1

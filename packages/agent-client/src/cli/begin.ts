@@ -1,9 +1,9 @@
-import { DomainError, limits } from '@turnback/core'
 import { type Begun, beginTurn, beginTurnWithin } from '#capture/turns.ts'
 import { addAgentOption, findAgentPid } from './agent-option.ts'
 import { ensureWorkspace } from './ensure-workspace.ts'
 import type { PlainRegister } from './plain.ts'
 import { addSessionOption } from './session-option.ts'
+import { addWithinOption, parseWithin } from './within-option.ts'
 
 interface Options {
   readonly session: string
@@ -15,18 +15,14 @@ interface Options {
 }
 
 export const register: PlainRegister = (program, context) => {
-  addAgentOption(addSessionOption(program.command('begin')))
+  addWithinOption(addAgentOption(addSessionOption(program.command('begin'))))
     .option('--turn <key>', 'the agent’s own name of the turn: the same key is the same turn')
     .option('--agent <name>', 'name of the agent')
     .option('--prompt <text>', 'what the agent was asked, or - to read it from standard input')
-    .option(
-      '--within <seconds>',
-      `wait no longer than this (hooks: ${limits.hookWaitSeconds}); what is not seen by then makes the turn partial`,
-    )
     .description('begin a turn: look at the tree before the agent acts')
     .action(async (options: Options) => {
       const began = performance.now()
-      const within = parseSeconds(options.within)
+      const within = parseWithin(options.within)
       const prompt = options.prompt === '-' ? await context.readStdin() : (options.prompt ?? null)
       const { workspace, first } = await ensureWorkspace(context, { isLookLater: within !== null })
       const { deps } = context
@@ -59,14 +55,6 @@ export const register: PlainRegister = (program, context) => {
       }
       context.print(result, () => inWords(begun))
     })
-}
-
-function parseSeconds(text: string | undefined): number | null {
-  if (text === undefined) return null
-  const seconds = Number(text)
-  if (text.trim() === '' || !Number.isFinite(seconds) || seconds < 0)
-    throw new DomainError('USAGE', { within: text })
-  return seconds
 }
 
 function inWords({ turn, number, partial, notRestorable }: Begun): string {

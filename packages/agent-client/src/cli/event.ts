@@ -7,6 +7,7 @@ import { ensureWorkspace } from './ensure-workspace.ts'
 import { listNamedPaths } from './paths.ts'
 import type { PlainRegister } from './plain.ts'
 import { addSessionOption } from './session-option.ts'
+import { addWithinOption, parseWithin } from './within-option.ts'
 
 const TYPES = [
   'turn.start',
@@ -27,10 +28,11 @@ interface Options {
   readonly command?: string
   readonly path: readonly string[]
   readonly reason: string
+  readonly within?: string
 }
 
 export const register: PlainRegister = (program, context) => {
-  addAgentOption(addSessionOption(program.command('event')))
+  addWithinOption(addAgentOption(addSessionOption(program.command('event'))))
     .option('--turn <key>', 'the agent’s own name of the turn')
     .requiredOption('--type <type>', TYPES.join(', '))
     .option('--parent-session <id>', 'of a sub-agent: what it does belongs to this session’s turn')
@@ -44,7 +46,8 @@ export const register: PlainRegister = (program, context) => {
       const type = TYPES.find((each) => each === options.type)
       if (type === undefined) throw new DomainError('USAGE', { type: options.type, known: TYPES })
       const reason = parseReason(options.reason)
-      const { workspace } = await ensureWorkspace(context)
+      const withinSeconds = parseWithin(options.within)
+      const { workspace } = await ensureWorkspace(context, { isLookLater: withinSeconds !== null })
       const turn = await noteEvent(context.deps, workspace, {
         session: options.session,
         parentSession: options.parentSession ?? null,
@@ -57,6 +60,7 @@ export const register: PlainRegister = (program, context) => {
         agentPid: findAgentPid(context, options.agentPid),
         reason,
         atMs: null,
+        withinSeconds,
       })
       context.print({ turn }, () => '')
     })

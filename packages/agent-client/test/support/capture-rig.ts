@@ -125,6 +125,7 @@ export class CaptureRig {
       parentSession: null,
       reason: 'completed' as const,
       atMs: null,
+      withinSeconds: null,
       ...request,
     }
     return noteEvent(this.deps, this.workspace, whole)
