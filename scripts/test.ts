@@ -42,6 +42,12 @@ const steps: Step[] = [
   },
   { name: 'dead-code', commands: () => [['knip', '--no-config-hints']], count: check },
   { name: 'unit', commands: () => [vitest('unit')], count: countVitest },
+  // What is started by bin/turnback is then what people run.
+  {
+    name: 'client-build',
+    commands: () => [[process.execPath, 'scripts/build-client.ts', '--strict']],
+    count: check,
+  },
   { name: 'integration', commands: () => [vitest('integration')], count: countVitest },
   {
     name: 'web-build',

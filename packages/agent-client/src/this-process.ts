@@ -13,7 +13,10 @@ export const caller: Caller = {
   env: process.env,
   folder: process.cwd(),
   pid: process.ppid,
-  isPerson: isatty(2),
+  // Asked when it matters: to know it takes a part of Node that takes time to load.
+  get isPerson() {
+    return isatty(2)
+  },
 }
 
 /** This process's own. */
