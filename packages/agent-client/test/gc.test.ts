@@ -4,10 +4,9 @@ import type { TurnId } from '@turnback/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeCheckpoint } from '#capture/checkpoint.ts'
 import { gcParts } from '#cli/gc-parts.ts'
-import { runCommandLine } from '#cli/run.ts'
 import { collectGarbage, type GcParts, type GcResult } from '#store/gc.ts'
 import { isRemoved } from '#store/gone-workspaces.ts'
-import { turnback } from './support/command-line.ts'
+import { runHere } from './support/command-here.ts'
 import { openRig, type Rig } from './support/restore-rig.ts'
 
 const DAY_MINUTES = 24 * 60
@@ -18,17 +17,8 @@ beforeEach(async () => {
 })
 afterEach(() => rig.close())
 
-/** The command line, without the time that a process takes. */
-async function cli(...args: string[]) {
-  let out = ''
-  const code = await runCommandLine(
-    [...args, '--json'],
-    { env: { HOME: rig.top, TURNBACK_HOME: rig.home }, folder: rig.root, pid: process.pid, isPerson: false },
-    { out: (text) => (out += String(text)), talk: () => {}, readStdin: async () => '' },
-    rig.deps,
-  )
-  return { code, json: JSON.parse(out) as Record<string, unknown> }
-}
+const cli = (...args: string[]) =>
+  runHere({ HOME: rig.top, TURNBACK_HOME: rig.home }, rig.root, args, rig.deps)
 const gc = (more: Partial<GcParts> = {}): Promise<GcResult> => collectGarbage(gcParts(rig.deps, {}, more))
 const passDays = (days: number) => rig.passMinutes(days * DAY_MINUTES)
 const checkpoint = () =>
@@ -263,12 +253,12 @@ test('a dry run says exactly what a run does, and does nothing', async () => {
   writeFileSync(join(rig.home, 'config.json'), JSON.stringify({ retentionTurns: 1 }))
   const before = rig.turns()
   rig.deps.db.transact(() => rig.deps.db.run('UPDATE blobs SET listed_ms = 0'))
-  const dry = await turnback(env, rig.root, 'gc', '--dry-run', '--json')
+  const dry = await runHere(env, rig.root, ['gc', '--dry-run'])
   expect(dry).toMatchObject({ code: 0, json: { dryRun: true, turns: 4 } })
   expect(rig.turns()).toEqual(before)
   expect(readdirSync(join(rig.home, 'store', 'tmp'))).toEqual([])
   const { turns, blobs, bytes } = dry.json
-  expect((await turnback(env, rig.root, 'gc', '--json')).json).toMatchObject({
+  expect((await runHere(env, rig.root, ['gc'])).json).toMatchObject({
     dryRun: false,
     turns,
     blobs,
@@ -276,7 +266,7 @@ test('a dry run says exactly what a run does, and does nothing', async () => {
   })
   expect(Number(blobs)).toBeGreaterThan(0)
   writeFileSync(join(rig.home, 'config.json'), JSON.stringify({ retentionDays: 'two' }))
-  expect(await turnback(env, rig.root, 'gc', '--json')).toMatchObject({
+  expect(await runHere(env, rig.root, ['gc'])).toMatchObject({
     code: 2,
     json: { error: { code: 'VALIDATION_FAILED', details: { field: 'retentionDays' } } },
   })

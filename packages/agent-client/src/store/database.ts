@@ -36,17 +36,15 @@ export class Database {
     }
     // SQLite gives its other files the mode that this one has.
     closeSync(orStoreFault(() => openSync(file, 'a', 0o600)))
-    this.#db = translate(() => {
-      const db = new DatabaseSync(file, { timeout: BUSY_MS })
-      // FULL: when a commit returns, the turn is on the disk.
-      db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32000')
-      return db
-    })
+    this.#db = translate(() => new DatabaseSync(file, { timeout: BUSY_MS }))
+    // Before anything else is said to it: what a newer client wrote is left as it is.
     const version = this.get('PRAGMA user_version')?.user_version
     if (typeof version !== 'number' || version > MIGRATIONS.length) {
       this.#db.close()
       throw new DomainError('STORE_NEWER', { found: version, known: MIGRATIONS.length })
     }
+    // FULL: when a commit returns, the turn is on the disk.
+    this.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32000')
     if (version < MIGRATIONS.length) this.#migrate()
   }
 
