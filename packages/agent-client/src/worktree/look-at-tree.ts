@@ -37,10 +37,14 @@ export function createTreeLooker(parts: LookerParts): TreeLooker {
     async look(workspace, known, options) {
       const startNs = BigInt(Math.floor(parts.clock.nowMs())) * NS_PER_MS
       const rules = new IgnoreRules(workspace.root)
-      const scan = new Scan(workspace, known, options, { config: parts.config, rules, startNs, ours })
+      const scan = new Scan(workspace, known, options, {
+        config: parts.config,
+        rules,
+        startNs,
+        ours,
+        onMany: () => parts.crew?.start(),
+      })
       confirmRoot(workspace)
-      // Threads start while the tree is walked.
-      if (options.isFirst) parts.crew.start()
       scan.run()
       const reader = new Reader({ parts, scan, rules, workspace, options, startNs })
       await reader.readAll(anchoring)

@@ -9,7 +9,7 @@ import { groupByFolder, ReadBatches, type TaskGroup } from './read-batches.ts'
 import type { CrewJob, ReadCrew } from './read-crew.ts'
 import { lostResult, type ReadResult, readInto } from './read-file.ts'
 import type { Batch, BatchFile } from './read-messages.ts'
-import type { ReadTask, Scan } from './scan.ts'
+import { MANY_TASKS, type ReadTask, type Scan } from './scan.ts'
 import { isSecretName } from './secret-names.ts'
 import { isRacy } from './stamp.ts'
 
@@ -29,7 +29,8 @@ export interface LookerParts {
   readonly config: Config
   readonly home: Home
   readonly blobs: CrewStore
-  readonly crew: ReadCrew
+  /** Null to read everything here. */
+  readonly crew: ReadCrew | null
 }
 
 /** What one reading stands on: a finished walk, and where bytes go. */
@@ -44,10 +45,10 @@ export interface Reading {
 
 /** What is read here is read at once; threads are asked for more than that, and for more still if none run yet. */
 const FEW = { files: 64, bytes: 4 * 1024 * 1024 }
-const FEW_WHEN_COLD = { files: 512, bytes: 16 * 1024 * 1024 }
+const FEW_WHEN_COLD = { files: MANY_TASKS - 1, bytes: 16 * 1024 * 1024 }
 
 /** True when reading by threads is faster, with what starting them takes. */
-export function isForCrew(tasks: readonly ReadTask[], isWarm: boolean): boolean {
+function isForCrew(tasks: readonly ReadTask[], isWarm: boolean): boolean {
   const few = isWarm ? FEW : FEW_WHEN_COLD
   return tasks.length > few.files || tasks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) > few.bytes
 }
@@ -71,7 +72,8 @@ export class Reader {
 
   async readAll(anchoring: Anchoring): Promise<void> {
     const { scan, parts } = this.#reading
-    if (isForCrew(scan.tasks, parts.crew.isWarm)) await this.#readByCrew(anchoring)
+    const { crew } = parts
+    if (crew !== null && isForCrew(scan.tasks, crew.isWarm)) await this.#readByCrew(crew, anchoring)
     else this.#readHere(anchoring)
   }
 
@@ -102,9 +104,9 @@ export class Reader {
     this.#put(task, readInto(parts.blobs, opened, { workspace: workspace.id, ...this.#toRequest(task) }))
   }
 
-  async #readByCrew(anchoring: Anchoring): Promise<void> {
+  async #readByCrew(crew: ReadCrew, anchoring: Anchoring): Promise<void> {
     const { parts, workspace, options } = this.#reading
-    const { crew, blobs } = parts
+    const { blobs } = parts
     const batches = new ReadBatches(this.#reading.scan.tasks)
     const groupsOf = new Map<Batch, readonly TaskGroup[]>()
     const prefixes: string[] = []
@@ -139,7 +141,7 @@ export class Reader {
         })
         options.first?.onProgress(this.#progress())
       },
-      isSliceDue: () => options.first?.isSliceDue() ?? false,
+      isSliceDue: () => this.#unsaved.size > 0 && options.first?.isSliceDue() === true,
       slice: (written, isLast) => {
         for (const { packs, reliedOn } of written)
           packs.forEach((pack, i) => {
