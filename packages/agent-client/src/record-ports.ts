@@ -10,13 +10,13 @@ import type {
 } from '@turnback/core'
 import type { Lease, TurnRow, Workspace } from '#ports.ts'
 
-export interface CaptureOptions {
+interface CaptureOptions {
   /** Counts files and bytes of directories that are left out; slow for big ones, so not on the agent's path. */
   readonly countExcluded: boolean
 }
 
 /** One look at the tree, recorded: what differed was pushed to the open turns or to an `outside` turn. */
-export interface ScanResult {
+interface ScanResult {
   readonly scan: number
   readonly tree: Tree
   readonly skipped: readonly SkippedPath[]

@@ -34,6 +34,8 @@ test('a turn from begin to cat, with the shapes of the contract', () => {
     number: 1,
     session: 'S',
     partial: false,
+    lateStart: false,
+    notRestorable: [],
     statted: expect.any(Number),
     hashed: expect.any(Number),
     durationMs: expect.any(Number),

@@ -27,7 +27,7 @@ export function listNamedPaths(workspace: Workspace, folder: string, typed: stri
 }
 
 /** The same, null for a path outside of the root. */
-export function findRelPath(workspace: Workspace, folder: string, typed: string): RelPath | null {
+function findRelPath(workspace: Workspace, folder: string, typed: string): RelPath | null {
   const path = join(isAbsolute(typed) ? typed : join(folder, typed))
   const whole = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
   const below = partBelow(workspace.root, whole)
