@@ -23,7 +23,12 @@ export interface Looked {
 }
 
 /** Why a path may be told another way next time, though nobody touched it. */
-const TO_RETRY: ReadonlySet<SkipReason> = new Set(['unreadable', 'budget', 'changed-while-reading'])
+const TO_RETRY: ReadonlySet<SkipReason> = new Set([
+  'unreadable',
+  'budget',
+  'changed-while-reading',
+  'unsafe-live',
+])
 
 /**
  * Looks at the tree: at what a watcher heard of since the last look, or at all of it where none is sure. Bytes are

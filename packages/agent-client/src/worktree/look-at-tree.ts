@@ -23,6 +23,7 @@ import { joinPath } from './disk-name.ts'
 import { IgnoreRules } from './ignore-rules.ts'
 import { type LookerParts, Reader } from './reader.ts'
 import { Scan, type SeenFolder } from './scan.ts'
+import { settleSqliteSets } from './sqlite-sets.ts'
 import { knownBelow } from './where-to-look.ts'
 
 const NS_PER_MS = 1_000_000n
@@ -48,6 +49,7 @@ export function createTreeLooker(parts: LookerParts): TreeLooker {
       scan.run()
       const reader = new Reader({ parts, scan, rules, workspace, options, startNs })
       await reader.readAll(anchoring)
+      settleSqliteSets(workspace, scan.seen, reader, anchoring)
       return observe(scan, reader, known, options, rules)
     },
   }

@@ -63,6 +63,8 @@ export class Reader {
   #filesDone = 0
   #bytesDone = 0
   readonly #toSeal = new Set<ReadTask>()
+  /** As files were when they were read, also where that proves nothing later. */
+  readonly #stamps = new Map<RelPath, string>()
   /** Folders of which something was read since the last slice. */
   #unsaved = new Set<RelPath>()
 
@@ -199,11 +201,39 @@ export class Reader {
     const stamp = isRacy(result.changedNs, startNs) ? '' : result.stamp
     scan.seen.get(task.folder)?.entries.set(task.name, { state, stamp })
     if (result.changedNs > 0n) scan.changedNs.set(path, result.changedNs)
+    if (result.stamp !== '') this.#stamps.set(path, result.stamp)
     if (this.#toSeal.has(task)) this.sealed.push(path)
     this.#unsaved.add(task.folder)
     if (state.kind !== 'skipped') return
     if (state.reason === 'unreadable') this.unreadable++
     scan.skipped.push({ path, reason: state.reason, sizeBytes: task.sizeBytes })
+  }
+
+  stampRead(path: RelPath): string | null {
+    return this.#stamps.get(path) ?? null
+  }
+
+  readAgain(opened: Folder, folder: RelPath, name: string, sizeBytes: number): void {
+    const { workspace, parts, scan } = this.#reading
+    const task = { folder, name, sizeBytes, known: scan.seen.get(folder)?.entries.get(name) ?? null }
+    const request = { workspace: workspace.id, ...this.#toRequest(task), kept: null }
+    this.#dropSkipped(joinPath(folder, name))
+    this.#put(task, readInto(parts.blobs, opened, request))
+  }
+
+  giveUp(folder: RelPath, name: string, sizeBytes: number | null): void {
+    const { scan } = this.#reading
+    const path = joinPath(folder, name)
+    const why = { reason: 'unsafe-live' as const, ...(sizeBytes === null ? {} : { sizeBytes }) }
+    this.#dropSkipped(path)
+    scan.seen.get(folder)?.entries.set(name, { state: { kind: 'skipped', ...why }, stamp: '' })
+    scan.skipped.push({ path, ...why })
+  }
+
+  #dropSkipped(path: RelPath): void {
+    const { skipped } = this.#reading.scan
+    const at = skipped.findIndex((each) => each.path === path)
+    if (at >= 0) skipped.splice(at, 1)
   }
 
   #progress() {
