@@ -12,7 +12,7 @@ import {
 } from '@turnback/core'
 import type { KnownEntry, KnownFolder, KnownTree } from '#capture-ports.ts'
 import type { Database } from './database.ts'
-import { integer, json, text } from './rows.ts'
+import { integer, json, jsonOrNull, text } from './rows.ts'
 
 /**
  * The tree as the last scan left it, one row per directory: thousands of rows per scan would take longer than the
@@ -31,13 +31,46 @@ type Packed = readonly [
   extra?: Pick<KnownEntry, 'below' | 'watched'>,
 ]
 
+/** What one folder adds to the summary of its tree. */
+interface Share {
+  readonly files: number
+  readonly skipped: readonly SkippedPath[]
+}
+
+/** One tree in memory, with its summary. */
+class TreeInMemory {
+  readonly folders = new Map<RelPath, KnownFolder>()
+  readonly #shares = new Map<RelPath, number>()
+  readonly #skipped = new Map<RelPath, readonly SkippedPath[]>()
+  #files = 0
+
+  set(folder: RelPath, known: KnownFolder, { files, skipped }: Share): void {
+    this.folders.set(folder, known)
+    this.#files += files - (this.#shares.get(folder) ?? 0)
+    this.#shares.set(folder, files)
+    if (skipped.length > 0) this.#skipped.set(folder, skipped)
+    else this.#skipped.delete(folder)
+  }
+
+  delete(folder: RelPath): void {
+    this.folders.delete(folder)
+    this.#files -= this.#shares.get(folder) ?? 0
+    this.#shares.delete(folder)
+    this.#skipped.delete(folder)
+  }
+
+  summarise(): { files: number; skipped: SkippedPath[] } {
+    return { files: this.#files, skipped: [...this.#skipped.values()].flat() }
+  }
+}
+
 /**
  * The known trees, kept in memory while nobody else writes to the store: reading one back from its rows takes
  * longer than to look at what has changed.
  */
 export class KnownTrees {
   readonly #db: Database
-  readonly #trees = new Map<WorkspaceId, Map<RelPath, KnownFolder>>()
+  readonly #trees = new Map<WorkspaceId, TreeInMemory>()
   #foreignVersion = -1
 
   constructor(db: Database) {
@@ -45,7 +78,7 @@ export class KnownTrees {
   }
 
   load(workspace: WorkspaceId): KnownTree {
-    return this.#load(workspace)
+    return this.#load(workspace).folders
   }
 
   /** Inside a transaction. */
@@ -60,8 +93,8 @@ export class KnownTrees {
         this.#db.run('DELETE FROM known_folders WHERE workspace = ? AND folder = ?', workspace, folder)
         continue
       }
-      tree.set(folder, known)
-      const { files, skipped } = summarise(folder, known)
+      const share = summarise(folder, known)
+      tree.set(folder, known, share)
       this.#db.run(
         `INSERT OR REPLACE INTO known_folders(workspace, folder, stamp, unlisted, entries, files, skipped)
           VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -70,26 +103,20 @@ export class KnownTrees {
         known.stamp,
         known.unlisted ? 1 : 0,
         JSON.stringify([...known.entries].map(([name, entry]) => pack(name, entry))),
-        files,
-        skipped.length === 0 ? null : JSON.stringify(skipped),
+        share.files,
+        share.skipped.length === 0 ? null : JSON.stringify(share.skipped),
       )
     }
   }
 
-  /** Files in the tree, and everything in it whose bytes were not captured. Does not depend on the tree's size much. */
+  /** Files in the tree, and everything in it whose bytes were not captured. */
   summarise(workspace: WorkspaceId): { files: number; skipped: SkippedPath[] } {
-    const sum = 'SELECT COALESCE(SUM(files), 0) AS files FROM known_folders WHERE workspace = ?'
-    const some =
-      'SELECT skipped FROM known_folders WHERE workspace = ? AND skipped IS NOT NULL ORDER BY folder'
-    return {
-      files: integer(this.#db.get(sum, workspace) ?? {}, 'files'),
-      skipped: this.#db.all(some, workspace).flatMap((row) => json<SkippedPath[]>(row, 'skipped')),
-    }
+    return this.#load(workspace).summarise()
   }
 
   /** Gives bytes other names, per path. Inside a transaction. */
   rename(workspace: WorkspaceId, names: ReadonlyMap<RelPath, ReadonlyMap<BlobId, BlobId>>): void {
-    const known = this.#load(workspace)
+    const known = this.load(workspace)
     const changed = new Map<RelPath, KnownFolder>()
     for (const [path, blobs] of names) {
       const folder = changed.get(parentOf(path)) ?? known.get(parentOf(path))
@@ -106,7 +133,7 @@ export class KnownTrees {
     this.save(workspace, changed)
   }
 
-  #load(workspace: WorkspaceId): Map<RelPath, KnownFolder> {
+  #load(workspace: WorkspaceId): TreeInMemory {
     const version = this.#db.foreignVersion
     if (version !== this.#foreignVersion) this.#trees.clear()
     this.#foreignVersion = version
@@ -117,13 +144,16 @@ export class KnownTrees {
     return tree
   }
 
-  #read(workspace: WorkspaceId): Map<RelPath, KnownFolder> {
-    const tree = new Map<RelPath, KnownFolder>()
-    const sql = 'SELECT folder, stamp, unlisted, entries FROM known_folders WHERE workspace = ?'
+  #read(workspace: WorkspaceId): TreeInMemory {
+    const tree = new TreeInMemory()
+    const sql =
+      'SELECT folder, stamp, unlisted, entries, files, skipped FROM known_folders WHERE workspace = ?'
     for (const row of this.#db.all(sql, workspace)) {
       const entries = new Map<string, KnownEntry>()
       for (const packed of json<Packed[]>(row, 'entries')) entries.set(packed[0], unpack(packed))
-      tree.set(text(row, 'folder'), { stamp: text(row, 'stamp'), unlisted: row.unlisted === 1, entries })
+      const known = { stamp: text(row, 'stamp'), unlisted: row.unlisted === 1, entries }
+      const skipped = jsonOrNull<SkippedPath[]>(row, 'skipped') ?? []
+      tree.set(text(row, 'folder'), known, { files: integer(row, 'files'), skipped })
     }
     return tree
   }

@@ -7,8 +7,11 @@ export type { ProcessName } from '#ports.ts'
 const PS_MS = 2000
 const MAX_CHAIN = 64
 
+let thisProcess: ProcessName | null = null
+
 export function nameThisProcess(): ProcessName {
-  return { pid: process.pid, started: readStat(process.pid)?.started ?? '', boot: bootId() }
+  thisProcess ??= { pid: process.pid, started: readStat(process.pid)?.started ?? '', boot: bootId() }
+  return thisProcess
 }
 
 export function isAlive(name: ProcessName): boolean {
