@@ -17,9 +17,12 @@ export const register: Register = (program, context) => {
   program
     .command('gc')
     .option('--dry-run', 'say what would be removed, and remove nothing')
+    .option('--compact', 'put together also what was captured in the last hour')
     .description('remove what the limits of age, turns and bytes do not keep')
-    .action(async ({ dryRun }: { dryRun?: boolean }) => {
-      const result = dryRun === true ? await tryOut(context) : await collectGarbage(partsOf(context))
+    .action(async ({ dryRun, compact }: { dryRun?: boolean; compact?: boolean }) => {
+      const cold = compact === true ? { coldMs: 0 } : {}
+      const result =
+        dryRun === true ? await tryOut(context) : await collectGarbage({ ...partsOf(context), ...cold })
       context.print({ dryRun: dryRun === true, ...result }, () => inWords(result, dryRun === true))
     })
 }
@@ -51,6 +54,7 @@ function inWords(result: GcResult, isDryRun: boolean): string {
   return [
     `${result.turns} turns ${would}removed, ${result.blobs} blobs of ${result.bytes} bytes`,
     ...(isDryRun ? [] : [`${result.bytesFreed} bytes of disk are free again`]),
+    ...(result.trouble === null ? [] : [`not all room could be given back: ${result.trouble}`]),
     ...(result.busy === 0 ? [] : [`${result.busy} workspaces were busy; they are looked at next time`]),
   ].join('\n')
 }

@@ -18,6 +18,11 @@ export interface ReaderParts {
   readonly idKeys: () => readonly Uint8Array[]
 }
 
+export interface BlobMember {
+  readonly place: BlobPlace
+  readonly bytes: Uint8Array
+}
+
 /** Reads blobs that are listed in the index: out of frames, blocks and through deltas. */
 export class BlobReader {
   readonly #parts: ReaderParts
@@ -60,6 +65,16 @@ export class BlobReader {
       this.forget()
       readBig(moved, this.#sourceOf(moved), take)
     }
+  }
+
+  /** What a block holds of a blob: its content, or what makes it of its base. Checked by the whole. */
+  readMember(id: BlobId): BlobMember {
+    return this.#twice(() => {
+      const place = this.#getPlace(id)
+      const content = this.#resolve(place)
+      if (!isNamed(id, content, this.#idKeysFor(id))) throw mismatch(id)
+      return { place, bytes: place.base === null ? content : this.#readStored(place).slice() }
+    })
   }
 
   /** What a new version of this blob is compared with. Null when it can not be read: then the new one is kept whole. */

@@ -2,7 +2,7 @@ import type { BlobId, WorkspaceId } from '@turnback/core'
 import { DomainError } from '@turnback/core'
 import type { BlobStore } from '#ports.ts'
 import { BlobIndex } from './blob-index.ts'
-import { BlobReader } from './blob-reader.ts'
+import { type BlobMember, BlobReader } from './blob-reader.ts'
 import { BlobSink } from './blob-sink.ts'
 import type { Database } from './database.ts'
 import type { PackFolder } from './pack-folder.ts'
@@ -91,6 +91,11 @@ export class PackedBlobs implements BlobStore {
   read(id: BlobId): Uint8Array {
     this.#flushIfAdded(id)
     return this.#reader.read(id)
+  }
+
+  /** For who puts listed blobs elsewhere. */
+  readMember(id: BlobId): BlobMember {
+    return this.#reader.readMember(id)
   }
 
   readPieces(id: BlobId, take: (piece: Uint8Array) => void): void {

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 const SQLITE_BUSY = 5
@@ -7,6 +8,7 @@ const SQLITE_BUSY = 5
  * ends, so it is never stale. Null when another process holds it.
  */
 export function takeExclusive(file: string): { release(): void } | null {
+  closeSync(openSync(file, 'a', 0o600))
   const db = new DatabaseSync(file, { timeout: 0 })
   try {
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')

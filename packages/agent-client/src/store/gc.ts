@@ -4,6 +4,7 @@ import {
   type BlobId,
   chooseCut,
   DomainError,
+  type ErrorCode,
   listCleanCuts,
   type RestoreFacts,
   type RetentionInput,
@@ -13,6 +14,7 @@ import type { Leases, Workspace } from '#ports.ts'
 import { BlobMarks } from './blob-marks.ts'
 import type { PackedBlobs } from './blob-store.ts'
 import { chooseCuts, type Limits } from './choose-cuts.ts'
+import { COLD_MS, compact } from './compact.ts'
 import { cutLog, dropReleased } from './cut-log.ts'
 import type { Database } from './database.ts'
 import { takeExclusive } from './exclusive.ts'
@@ -27,6 +29,10 @@ import { condemn, GRACE_MS, sweep } from './sweep.ts'
 
 /** Changes that one transaction removes: it is over before anybody notices. */
 const CHANGES_AT_ONCE = 2_000
+/** Free pages of the log are given back when they are this many, and this part of it, and it is not bigger than that. */
+const FREE_BYTES = 1024 * 1024
+const FREE_PART = 0.25
+const TIDY_BYTES = 64 * 1024 * 1024
 
 export interface GcParts {
   /** The store's folder. */
@@ -46,6 +52,8 @@ export interface GcParts {
   readonly pause: () => Promise<boolean>
   /** Nothing is done to packs: the database is a copy. */
   readonly isDryRun: boolean
+  /** How long ago a blob was captured that is put together with others: {@link COLD_MS} when not given. */
+  readonly coldMs?: number
   /** For tests: a shorter one than {@link GRACE_MS}. */
   readonly graceMs?: number
 }
@@ -57,10 +65,14 @@ export interface GcResult {
   readonly blobs: number
   /** What the removed blobs took. */
   readonly bytes: number
+  /** Blobs that were put together with others like them. */
+  readonly compacted: number
   /** What the store takes on the disk less than before. Room is given back when enough of a pack is free. */
   readonly bytesFreed: number
   /** Workspaces that were busy, and that the next run looks at. */
   readonly busy: number
+  /** Why not all room could be given back, or null. */
+  readonly trouble: ErrorCode | null
 }
 
 /**
@@ -78,8 +90,8 @@ export async function collectGarbage(parts: GcParts): Promise<GcResult> {
 }
 
 async function collect(parts: GcParts): Promise<GcResult> {
-  const { db, packs, progress } = parts
-  const before = packs.bytesOnDisk()
+  const { db, progress } = parts
+  const before = sizeOfStore(parts)
   progress('looking')
   const marks = new BlobMarks(db, parts.log)
   const workspaces = forgetGone(parts)
@@ -87,21 +99,55 @@ async function collect(parts: GcParts): Promise<GcResult> {
   progress('blobs')
   const how = { db, marks, nowMs: parts.nowMs, graceMs: parts.graceMs ?? GRACE_MS }
   condemn(how)
-  const isAnyoneAtWork = () =>
-    parts.log.listWorkspaces().some((workspace) => parts.leases.findHolder(workspace) !== null)
-  const swept = await sweep({ ...how, isAnyoneAtWork, pause: parts.pause })
-  if (!parts.isDryRun) {
-    progress('packs')
-    const check = (blob: BlobId) => parts.blobs.readPieces(blob, () => {})
-    await repack({ db, packs, check, pause: parts.pause })
-  }
+  const swept = await sweep({ ...how, isAnyoneAtWork: () => isAnyoneAtWork(parts), pause: parts.pause })
+  const room = parts.isDryRun ? NOTHING : await makeRoom(parts, how)
   return {
     turns: cut.turns + workspaces.turns,
     workspaces: workspaces.count,
     ...swept,
-    bytesFreed: before - packs.bytesOnDisk(),
+    ...room,
+    bytesFreed: before - sizeOfStore(parts),
     busy: cut.busy,
   }
+}
+
+const NOTHING: Pick<GcResult, 'compacted' | 'trouble'> = { compacted: 0, trouble: null }
+
+/** Frees what is of no use any more. What goes wrong with that is told, and nothing is lost by it. */
+async function makeRoom(
+  parts: GcParts,
+  how: { readonly nowMs: number },
+): Promise<Pick<GcResult, 'compacted' | 'trouble'>> {
+  const { db, packs, blobs, pause, progress } = parts
+  const check = (blob: BlobId) => blobs.readPieces(blob, () => {})
+  let compacted = 0
+  try {
+    progress('packs')
+    // First, so that there is room for the new packs.
+    await repack({ db, packs, check, pause })
+    progress('blocks')
+    compacted = await compact({ ...how, db, packs, blobs, coldMs: parts.coldMs ?? COLD_MS, pause })
+    if (compacted > 0) await repack({ db, packs, check, pause })
+    if (!isAnyoneAtWork(parts)) tidyLog(db)
+    return { compacted, trouble: null }
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    return { compacted, trouble: error.code }
+  }
+}
+
+function isAnyoneAtWork({ log, leases }: GcParts): boolean {
+  return log.listWorkspaces().some((workspace) => leases.findHolder(workspace) !== null)
+}
+
+/** Gives back the pages of removed rows, if they are many and the log is small enough that it takes no time. */
+function tidyLog(db: Database): void {
+  const pageBytes = Number(db.get('PRAGMA page_size')?.page_size)
+  const all = Number(db.get('PRAGMA page_count')?.page_count) * pageBytes
+  const free = Number(db.get('PRAGMA freelist_count')?.freelist_count) * pageBytes
+  if (free < FREE_BYTES || free < all * FREE_PART || all > TIDY_BYTES) return
+  db.exec('VACUUM')
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
 }
 
 function forgetGone({ db, log, limits, isLoggedIn, nowMs }: GcParts): { count: number; turns: number } {
@@ -131,6 +177,10 @@ async function cutLogs(parts: GcParts, marks: BlobMarks): Promise<{ turns: numbe
     if (await parts.pause()) break
   }
   return { turns, busy }
+}
+
+function sizeOfStore({ packs, store }: GcParts): number {
+  return packs.bytesOnDisk() + sizeOfLog(store)
 }
 
 function sizeOfLog(store: string): number {

@@ -57,14 +57,18 @@ export function makeFrame(id: BlobId, content: Uint8Array, storeKey: () => Uint8
 }
 
 /** A frame of many blobs, whose bytes lie in `content` where `blobs` say. */
-export function makeBlock(content: Uint8Array, blobs: readonly BlobFacts[]): Frame {
-  const body = compressBytes(content)
+export function makeBlock(
+  content: Uint8Array,
+  blobs: readonly BlobFacts[],
+  level: number = ZSTD_LEVEL,
+): Frame {
+  const body = compressBytes(content, level)
   const header = writeBlockHeader(content.length, body.length)
   return { header, body, crc: crc32(body), blobs, blockBytes: content.length }
 }
 
-export function compressBytes(content: Uint8Array): Uint8Array {
-  return zstdCompressSync(content, { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } })
+export function compressBytes(content: Uint8Array, level: number = ZSTD_LEVEL): Uint8Array {
+  return zstdCompressSync(content, { params: { [constants.ZSTD_c_compressionLevel]: level } })
 }
 
 function compress(content: Uint8Array): { codec: Codec; body: Uint8Array } {
