@@ -1,0 +1,51 @@
+// Loaded by `--import` before the client: does at one step of it what TURNBACK_TEST_STEP says, or writes all steps down.
+import { writeFileSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
+import { type Step, watchSteps } from './fs-steps.ts'
+
+/** What is to happen, handed over as JSON. Steps are counted from 0, each thread's by itself. */
+export interface StepPlan {
+  readonly folders: readonly string[]
+  /** `list` writes the steps of the main thread to this file at the end. */
+  readonly list?: string
+  readonly kill?: { readonly at: number; readonly when: 'before' | 'after' }
+  /** `every`: that step and all later ones of the same call. */
+  readonly fail?: { readonly at: number; readonly code: string; readonly every?: boolean }
+}
+
+/** What the kernel says, and what SQLite says when the same happens to it. */
+const ERRNO: Readonly<Record<string, readonly [errno: number, sqlite: number]>> = {
+  EIO: [-5, 10],
+  EACCES: [-13, 14],
+  EMFILE: [-24, 14],
+  ENOSPC: [-28, 13],
+}
+
+const text = process.env.TURNBACK_TEST_STEP
+if (text !== undefined) {
+  const plan = JSON.parse(text) as StepPlan
+  const steps: Step[] = []
+  let count = -1
+  let failing: string | null = null
+  watchSteps(plan.folders, (step, when) => {
+    if (when === 'before') count++
+    if (plan.list !== undefined && when === 'before') steps.push(step)
+    if (plan.kill?.at === count && plan.kill.when === when) process.kill(process.pid, 'SIGKILL')
+    if (plan.fail === undefined || when !== 'before') return
+    const isIt = plan.fail.at === count || (plan.fail.every === true && failing === step.call)
+    if (!isIt) return
+    failing = step.call
+    throw makeError(step, plan.fail.code)
+  })
+  const { list } = plan
+  if (list !== undefined && isMainThread) process.on('exit', () => writeFileSync(list, JSON.stringify(steps)))
+}
+
+function makeError(step: Step, code: string): Error {
+  const [errno, errcode] = ERRNO[code] ?? [-1, 1]
+  const isSql = step.call === 'exec' || step.call === 'run' || step.call === 'get' || step.call === 'all'
+  const facts = isSql
+    ? { code: 'ERR_SQLITE_ERROR', errcode, errstr: `injected ${code}` }
+    : { code, errno, syscall: step.call.replace(/Sync$/, ''), path: step.target }
+  return Object.assign(new Error(`${code}: injected, ${step.call}`), facts)
+}
