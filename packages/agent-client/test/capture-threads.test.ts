@@ -281,6 +281,26 @@ test('nothing of the store can be read by anybody else', async () => {
   expect(new Set(look(join(rig.top, 'home')))).toEqual(new Set(['700 folder', '600 file']))
 })
 
+test('what threads could not read in the time given is left for the next look, and said', async () => {
+  writeMany()
+  const { deps } = rig
+  const workspace = registerWorkspace(deps, findPlace(rig.root, deps.home, rig.env, true), null)
+  let nowMs = 1000
+  // The time is over after so many looks at the clock.
+  const clock = { nowMs: () => nowMs++ }
+  const parts = { clock, config: deps.config, home: deps.home, blobs: deps.packedBlobs, crew: deps.crew }
+  const options = { ...OPTIONS, isFirst: false, deadlineMs: 1003 }
+  const { folders, hashed, incomplete } = await createTreeLooker(parts).look(workspace, new Map(), options)
+  const left = [...folders.values()].flatMap((known) =>
+    [...(known?.entries.values() ?? [])].filter(
+      ({ state }) => state.kind === 'skipped' && state.reason === 'budget',
+    ),
+  )
+  expect(left.length).toBeGreaterThan(MANY / 2)
+  expect(left.length + hashed).toBe(MANY)
+  expect(incomplete).toMatch(new RegExp(`^${left.length} file`))
+})
+
 test('threads are not started for few files', async () => {
   for (let i = 0; i < 20; i++) rig.write(`f${i}`)
   const crew = new ReadCrew()
