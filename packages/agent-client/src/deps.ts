@@ -64,7 +64,7 @@ export function openDeps(
     return storeKey
   })
   const known = new KnownTrees(db)
-  const crew = new ReadCrew()
+  const crew = new ReadCrew({ isKept: isResident })
   const log = new SqliteLog(db, known)
   const leases = new RowLeases(db, () => log.listWorkspaces())
   let identity: MachineIdentity | null = null

@@ -30,8 +30,14 @@ export interface CrewJob {
  * and kept, since starting them takes longer than reading a small tree.
  */
 export class ReadCrew {
+  readonly #isKept: boolean
   #hands: Hand[] = []
   #last: Promise<unknown> = Promise.resolve()
+
+  /** @param options.isKept true in a process that lives long: then what they could have done makes threads start */
+  constructor({ isKept = false }: { readonly isKept?: boolean } = {}) {
+    this.#isKept = isKept
+  }
 
   /** True when reading by threads costs no start. */
   get isWarm(): boolean {
@@ -42,6 +48,11 @@ export class ReadCrew {
   start(): void {
     this.#hands = this.#hands.filter((hand) => hand.isUsable)
     while (this.#hands.length < THREADS) this.#hands.push(new Hand())
+  }
+
+  /** Told of files that threads would have read more quickly, had they been there. */
+  missed(): void {
+    if (this.#isKept) this.start()
   }
 
   /** Reads everything that the job has. Jobs come one after the other. @throws what a thread could not do */

@@ -75,8 +75,12 @@ export class Reader {
   async readAll(anchoring: Anchoring): Promise<void> {
     const { scan, parts } = this.#reading
     const { crew } = parts
-    if (crew !== null && isForCrew(scan.tasks, crew.isWarm)) await this.#readByCrew(crew, anchoring)
-    else this.#readHere(anchoring)
+    if (crew !== null && isForCrew(scan.tasks, crew.isWarm)) {
+      await this.#readByCrew(crew, anchoring)
+      return
+    }
+    this.#readHere(anchoring)
+    if (crew !== null && isForCrew(scan.tasks, true)) crew.missed()
   }
 
   #readHere(anchoring: Anchoring): void {
