@@ -155,10 +155,10 @@ test('by number of turns and by bytes, oldest first', async () => {
   rig.passMinutes(120)
   expect(await gc(limits({ retentionTurns: 8 }))).toMatchObject({ turns: 4, blobs: 2 })
   expect(rig.turns()[0]?.turn).toBe(turns[2])
-  const { disk } = (await cli('usage')).json as { disk: { bytes: number } }
+  const { total } = (await cli('usage')).json as { total: { storedBytes: number } }
   const files = readdirSync(join(rig.home, 'store')).filter((name) => name === 'turnback.db')
   const size = statSync(join(rig.home, 'store', String(files[0]))).size
-  const result = await gc(limits({ budgetBytes: size + disk.bytes / 2 }))
+  const result = await gc(limits({ budgetBytes: size + total.storedBytes / 2 }))
   expect(result.turns).toBeGreaterThan(1)
   expect(rig.turns().length).toBeGreaterThan(1)
   await expect(rig.restore(turns[2] ?? 't_')).rejects.toMatchObject({ code: 'HISTORY_GAP' })

@@ -5,7 +5,7 @@ import type { Workspace } from '#ports.ts'
 /** What the last scan of a tree found. */
 export function summariseTree(
   deps: ClientDeps,
-  workspace: Workspace,
+  workspace: Pick<Workspace, 'id'>,
 ): { files: number; bytes: number; skipped: readonly SkippedPath[] } {
   let bytes = 0
   for (const state of deps.log.getKnownTree(workspace.id).values()) {

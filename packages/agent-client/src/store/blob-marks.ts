@@ -2,7 +2,7 @@ import { type State, turnIdSchema, type WorkspaceId, workspaceIdSchema } from '@
 import type { Database } from './database.ts'
 import { unpackListing } from './gap-rows.ts'
 import type { SqliteLog } from './log.ts'
-import { bytes, integer, text } from './rows.ts'
+import { bytes, text } from './rows.ts'
 
 /** In JSON that somebody else wrote down: a plan, a journal, a fact. */
 const BLOB_IDS = /"(p[0-9a-f]{64}|s[a-z2-7]{52})"/g
@@ -32,18 +32,22 @@ export class BlobMarks {
       CREATE TEMP TABLE IF NOT EXISTS cuts(workspace TEXT PRIMARY KEY, scan INTEGER NOT NULL) STRICT, WITHOUT ROWID;`)
   }
 
-  /** Reads the store anew. */
-  collect(): void {
+  /**
+   * Reads the store anew.
+   * @param only what this workspace names; everything when not given
+   */
+  collect(only?: WorkspaceId): void {
     this.#db.snapshot(() => {
       this.#db.exec(
         'DELETE FROM temp.held; DELETE FROM temp.named; DELETE FROM temp.marked; DELETE FROM temp.cuts',
       )
       for (const { id } of this.#workspaces()) {
+        if (only !== undefined && id !== only) continue
         this.#holdKnown(id)
         this.#holdBeforeGap(id)
         this.#name(id)
       }
-      this.#holdTexts()
+      if (only === undefined) this.#holdTexts()
       this.mark(new Map())
     })
   }
@@ -139,9 +143,4 @@ export class BlobMarks {
       .all('SELECT id FROM workspaces')
       .map((row) => ({ id: workspaceIdSchema.parse(text(row, 'id')) }))
   }
-}
-
-/** How many of all blobs are marked. */
-export function countMarked(db: Database): number {
-  return integer(db.get('SELECT COUNT(*) AS n FROM temp.marked m JOIN blobs b ON b.id = m.id') ?? {}, 'n')
 }

@@ -66,13 +66,14 @@ function listCold({ db, nowMs, coldMs }: CompactParts): BlobId[] {
       INSERT INTO temp.poor SELECT k.pack, k.at FROM blocks k WHERE k.size < ${SOLID_BYTES} OR k.size * ${LIVE_PART} >
         (SELECT COALESCE(SUM(b.stored), 0) FROM blobs b WHERE b.pack = k.pack AND b.at = k.at AND b.inner IS NOT NULL)`)
     const cold = db.all(
-      `SELECT b.id, b.size FROM blobs b LEFT JOIN temp.poor p ON p.pack = b.pack AND p.at = b.at
-        WHERE b.listed_ms <= ? AND b.size < ${MEMBER_BYTES} AND b.condemned_ms IS NULL AND b.id LIKE 'p%'
-          AND b.codec IN (${CODECS.raw}, ${CODECS.zstd}, ${CODECS.delta}) AND (b.inner IS NULL OR p.pack IS NOT NULL)
+      `SELECT b.id, b.stored FROM blobs b LEFT JOIN temp.poor p ON p.pack = b.pack AND p.at = b.at
+        WHERE b.listed_ms <= ? AND b.condemned_ms IS NULL AND b.id LIKE 'p%'
+          AND (b.size < ${MEMBER_BYTES} AND b.codec IN (${CODECS.raw}, ${CODECS.zstd})
+            OR b.stored < ${MEMBER_BYTES} AND b.codec = ${CODECS.delta}) AND (b.inner IS NULL OR p.pack IS NOT NULL)
         LIMIT ${IDS_AT_ONCE}`,
       nowMs - coldMs,
     )
-    if (cold.reduce((sum, row) => sum + integer(row, 'size'), 0) < LEAST_BYTES) return []
+    if (cold.reduce((sum, row) => sum + integer(row, 'stored'), 0) < LEAST_BYTES) return []
     return inOrder(
       db,
       cold.map((row) => blobIdSchema.parse(row.id)),

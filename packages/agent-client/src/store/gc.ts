@@ -90,8 +90,8 @@ export async function collectGarbage(parts: GcParts): Promise<GcResult> {
 }
 
 async function collect(parts: GcParts): Promise<GcResult> {
-  const { db, progress } = parts
-  const before = sizeOfStore(parts)
+  const { db, packs, progress } = parts
+  const before = packs.bytesInPacks() + sizeOfLog(parts.store)
   progress('looking')
   const marks = new BlobMarks(db, parts.log)
   const workspaces = forgetGone(parts)
@@ -106,7 +106,7 @@ async function collect(parts: GcParts): Promise<GcResult> {
     workspaces: workspaces.count,
     ...swept,
     ...room,
-    bytesFreed: before - sizeOfStore(parts),
+    bytesFreed: parts.isDryRun ? 0 : before - packs.bytesInPacks() - sizeOfLog(parts.store),
     busy: cut.busy,
   }
 }
@@ -147,7 +147,8 @@ function tidyLog(db: Database): void {
   const free = Number(db.get('PRAGMA freelist_count')?.freelist_count) * pageBytes
   if (free < FREE_BYTES || free < all * FREE_PART || all > TIDY_BYTES) return
   db.exec('VACUUM')
-  db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  // Passive: it waits for nobody, and keeps nobody waiting.
+  db.exec('PRAGMA wal_checkpoint(PASSIVE)')
 }
 
 function forgetGone({ db, log, limits, isLoggedIn, nowMs }: GcParts): { count: number; turns: number } {
@@ -177,10 +178,6 @@ async function cutLogs(parts: GcParts, marks: BlobMarks): Promise<{ turns: numbe
     if (await parts.pause()) break
   }
   return { turns, busy }
-}
-
-function sizeOfStore({ packs, store }: GcParts): number {
-  return packs.bytesOnDisk() + sizeOfLog(store)
 }
 
 function sizeOfLog(store: string): number {

@@ -152,13 +152,16 @@ export class PackFolder {
     this.reader.readAt(pack, at, into)
   }
 
-  bytesOnDisk(): number {
-    return (
-      [this.packs, this.tmp]
-        .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
-        // Others finish, move and remove packs meanwhile.
-        .reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0)
+  bytesInPacks(): number {
+    return sizesOf(
+      [this.packs, this.tmp].flatMap((folder) => readdirSync(folder).map((name) => join(folder, name))),
     )
+  }
+
+  /** What the whole store takes: packs, and the log with its index. */
+  bytesOnDisk(): number {
+    const log = ['', '-wal', '-shm'].map((end) => join(this.packs, '..', `turnback.db${end}`))
+    return this.bytesInPacks() + sizesOf(log)
   }
 
   close(): void {
@@ -175,6 +178,11 @@ export class PackFolder {
       else rmSync(join(this.tmp, name), { recursive: true, force: true })
     }
   }
+}
+
+/** Others finish, move and remove packs meanwhile. */
+function sizesOf(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0)
 }
 
 /** What could not be written whole is cut off again at once: on a full disk every byte counts. */
