@@ -8,7 +8,6 @@
  * Each build has a folder of its own: a process that was started from one may load more of it hours later.
  */
 import {
-  existsSync,
   globSync,
   mkdirSync,
   readdirSync,
@@ -24,8 +23,7 @@ import { parseAst } from 'rolldown/parseAst'
 
 const root = resolve(import.meta.dirname, '..')
 const client = join(root, 'packages/agent-client')
-const dist = join(client, 'dist')
-const current = join(dist, 'current')
+const current = join(client, 'dist/current')
 
 /** What the launcher compares too: see is_bundled in bin/turnback. */
 const SOURCES = [
@@ -48,8 +46,11 @@ export function isClientBuilt(): boolean {
   return globSync(SOURCES, { cwd: root }).every((file) => statSync(join(root, file)).mtimeMs <= built)
 }
 
-/** @throws what the bundler finds wrong */
-export async function buildClient(): Promise<void> {
+/**
+ * @param dist where builds are kept
+ * @throws what the bundler finds wrong
+ */
+export async function buildClient(dist: string = join(client, 'dist')): Promise<void> {
   assertFlat()
   const startedMs = Date.now() - CLOCK_MS
   const name = `b-${startedMs.toString(36)}-${process.pid}`
@@ -69,8 +70,8 @@ export async function buildClient(): Promise<void> {
   const pointer = join(folder, 'current')
   writeFileSync(pointer, `${name}\n`)
   utimesSync(pointer, startedMs / 1000, startedMs / 1000)
-  renameSync(pointer, current)
-  removeOld(name)
+  renameSync(pointer, join(dist, 'current'))
+  removeOld(dist, name)
 }
 
 async function bundle(folder: string, entries: Record<string, string>, more: Plugin[] = []): Promise<void> {
@@ -144,7 +145,7 @@ function assertFlat(): void {
   if (deeper.length > 0) throw new Error(`bin/turnback would not see that this changes: ${deeper[0]}`)
 }
 
-function removeOld(name: string): void {
+function removeOld(dist: string, name: string): void {
   for (const other of readdirSync(dist)) {
     const path = join(dist, other)
     if (other === name || other === basename(current)) continue
@@ -152,12 +153,14 @@ function removeOld(name: string): void {
   }
 }
 
-if (import.meta.main && !(existsSync(current) && isClientBuilt())) {
+if (import.meta.main) {
+  const [how, into] = process.argv.slice(2)
   try {
-    await buildClient()
+    if (how === '--into') await buildClient(resolve(into ?? ''))
+    else if (!isClientBuilt()) await buildClient()
   } catch (error) {
     // An installation without it works; it only starts more slowly.
     console.error(`The command line is not bundled and starts from its sources: ${String(error)}`)
-    if (process.argv.includes('--strict')) process.exitCode = 1
+    if (how !== undefined) process.exitCode = 1
   }
 }

@@ -28,16 +28,9 @@ export function watchOwnCode(changed: () => void): { close(): void } {
   }
 }
 
-/** The bundle's folder, and those of the sources where there are any: with newer sources the bundle is not used. */
+/** The bundles, and the sources where there are any: with newer sources the bundle is not used. */
 function findFolders(): string[] {
-  const top = findPackage(dirname(fileURLToPath(import.meta.url)))
-  return [join(top, 'dist'), join(top, 'src'), join(top, '../core/src')].filter((folder) =>
-    existsSync(folder),
-  )
-}
-
-function findPackage(start: string): string {
-  let at = start
-  while (!existsSync(join(at, 'package.json')) && dirname(at) !== at) at = dirname(at)
-  return at
+  // From `src/resident` and from a build below `dist` alike.
+  const top = join(dirname(fileURLToPath(import.meta.url)), '../..')
+  return [join(top, 'dist'), join(top, 'src'), join(top, '../core/src')].filter((folder) => existsSync(folder))
 }

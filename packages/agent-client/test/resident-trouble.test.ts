@@ -1,0 +1,255 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { ResidentRig, until } from './support/resident-rig.ts'
+
+/** No caller may take longer than this for a command that a healthy one answers at once, on a machine however slow. */
+const NEVER_MS = 30_000
+
+let rig: ResidentRig
+let sleeper: ChildProcess | null = null
+
+beforeAll(() => {
+  rig = new ResidentRig()
+})
+
+afterEach(async () => {
+  sleeper?.kill('SIGKILL')
+  sleeper = null
+  await rig.kill()
+})
+
+afterAll(() => rig.dispose())
+
+/** A process that lives and answers nobody is taken for the resident; the real one's folder stays as it is. */
+function pretend(): { readonly place: string; die(): void } {
+  const place = rig.place
+  const [, , version, name] = readFileSync(join(rig.socket, 'resident'), 'utf8').trim().split(' ')
+  sleeper = spawn('sleep', ['600'], { stdio: 'ignore' })
+  const stat = readFileSync(`/proc/${sleeper.pid}/stat`, 'latin1')
+  const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  writeFileSync(join(rig.socket, 'resident'), `${sleeper.pid} ${started} ${version} ${name}\n`)
+  return { place, die: () => sleeper?.kill('SIGKILL') }
+}
+
+/** A turn that can be undone, in a tree of its own. */
+async function makeTurn(text: string): Promise<void> {
+  await rig.json(['begin', '--session', 's'])
+  writeFileSync(join(rig.tree, 'file'), text)
+  await rig.json(['end', '--session', 's'])
+}
+
+async function restores(): Promise<number> {
+  const { turns } = await rig.json(['log', '--kind', 'restore'])
+  return Array.isArray(turns) ? turns.length : Number.NaN
+}
+
+const requestIn = (place: string) => () =>
+  rig.listPlace().some((name) => name.endsWith('.request')) && existsSync(place)
+
+test('the resident is killed: what is asked next is done without it, at once', async () => {
+  await rig.connect()
+  const { pid } = rig
+  process.kill(pid, 'SIGKILL')
+  await until(() => !existsSync(`/proc/${pid}`), 'it is gone')
+  const begun = await rig.run(['begin', '--session', 's', '--json'])
+  expect(begun.code).toBe(0)
+  expect(rig.starts()).toHaveLength(1)
+  // A new one cleans up, and serves.
+  await rig.connect()
+  expect((await rig.run(['end', '--session', 's'])).code).toBe(0)
+  expect(rig.starts()).toEqual([])
+})
+
+test('stopped before it was asked: done without it, at once, and not a second time when it goes on', async () => {
+  await rig.connect()
+  await makeTurn('stopped')
+  const before = await restores()
+  process.kill(rig.pid, 'SIGSTOP')
+  try {
+    rig.starts()
+    const undone = await rig.json(['undo'])
+    expect(undone).toMatchObject({ status: 'done' })
+    expect(rig.starts()).toHaveLength(1)
+  } finally {
+    process.kill(rig.pid, 'SIGCONT')
+  }
+  await makeTurn('after')
+  expect(await restores()).toBe(before + 1)
+})
+
+test('asked, and it does not answer: the request is withdrawn, done without it, and never done by it', async () => {
+  await rig.connect()
+  await makeTurn('silent')
+  const before = await restores()
+  const { pid, place } = rig
+  process.kill(pid, 'SIGSTOP')
+  pretend()
+  rig.starts()
+  const undone = await rig.run(['undo', '--json'])
+  expect(JSON.parse(undone.stdout.toString())).toMatchObject({ status: 'done' })
+  expect(undone.ms).toBeLessThan(NEVER_MS)
+  const withdrawn = rig.listPlace().find((name) => name.endsWith('.withdrawn')) ?? ''
+  expect(withdrawn).not.toBe('')
+  // Others need not wait for it as well.
+  expect(rig.listPlace()).toContain('slow')
+  await rig.json(['begin', '--session', 'next'])
+  await rig.json(['end', '--session', 'next'])
+  expect(rig.starts()).toEqual(['main.js undo', 'quick.js begin', 'quick.js end'])
+  expect(rig.listPlace().filter((name) => name.endsWith('.withdrawn'))).toEqual([withdrawn])
+  process.kill(pid, 'SIGCONT')
+  // It has rung by now that it is back, and has seen the ring from before.
+  await until(() => !existsSync(join(place, 'slow')), 'it goes on')
+  expect(await restores()).toBe(before + 1)
+
+  // The control: what keeps it from being done twice is that the request is gone.
+  await rig.run(['redo'])
+  const id = withdrawn.replace('.withdrawn', '')
+  renameSync(join(place, withdrawn), join(place, `${id}.request`))
+  spawn('sh', ['-c', `exec 4<>'${place}/${id}.reply'; echo ${id} 1<>'${place}/bell'; read x <&4`], {
+    stdio: 'ignore',
+  })
+  await until(() => !existsSync(join(place, `${id}.request`)), 'it takes it')
+  await until(() => !existsSync(join(place, `${id}.taken`)), 'it has done it')
+  expect(await restores()).toBe(before + 3)
+}, 60_000)
+
+test('taken, and it dies: an undo is not done again, and the caller hears what to do', async () => {
+  await rig.connect()
+  await makeTurn('taken')
+  const before = await restores()
+  process.kill(rig.pid, 'SIGSTOP')
+  const pid = rig.pid
+  const { place, die } = pretend()
+  rig.starts()
+  const undo = rig.run(['undo', '--json'])
+  await until(requestIn(place), 'it is asked')
+  takeAll(place)
+  die()
+  const { code, stderr, stdout, ms } = await undo
+  expect(code).toBe(1)
+  expect(stdout.toString()).toBe('')
+  expect(stderr).toContain('turnback status')
+  expect(stderr).toContain('turnback recover')
+  expect(ms).toBeLessThan(NEVER_MS)
+  expect(rig.starts()).toEqual([])
+  process.kill(pid, 'SIGKILL')
+  expect(await restores()).toBe(before)
+})
+
+test('taken, and it dies: a begin is done by the caller, because no turn may be missed', async () => {
+  await rig.connect()
+  process.kill(rig.pid, 'SIGSTOP')
+  const pid = rig.pid
+  const { place, die } = pretend()
+  rig.starts()
+  const begin = rig.run(['begin', '--session', 'kept', '--prompt', '-', '--json'], { input: 'a prompt' })
+  await until(requestIn(place), 'it is asked')
+  takeAll(place)
+  die()
+  const { code, stdout } = await begin
+  expect(code).toBe(0)
+  expect(rig.starts()).toEqual(['quick.js begin'])
+  process.kill(pid, 'SIGKILL')
+  const { turn } = JSON.parse(stdout.toString())
+  await rig.kill()
+  await rig.json(['end', '--session', 'kept'])
+  // What was piped in was read once, and is there all the same.
+  expect(await rig.json(['show', turn])).toMatchObject({ prompt: 'a prompt' })
+})
+
+test('a long restore is waited for as long as the resident lives', async () => {
+  await rig.connect()
+  process.kill(rig.pid, 'SIGSTOP')
+  const pid = rig.pid
+  const { place, die } = pretend()
+  const redo = rig.run(['redo', '--json'])
+  let isOver = false
+  redo.finally(() => (isOver = true)).catch(() => undefined)
+  await until(requestIn(place), 'it is asked')
+  takeAll(place)
+  // Ticks of its clock, each of which is a chance to lose patience.
+  await new Promise((go) => setTimeout(go, 3500))
+  expect(isOver).toBe(false)
+  die()
+  expect((await redo).code).toBe(1)
+  process.kill(pid, 'SIGKILL')
+}, 60_000)
+
+test('Ctrl-C before it was taken: 130, and nothing is done', async () => {
+  await rig.connect()
+  await makeTurn('interrupted')
+  const before = await restores()
+  const { pid } = rig
+  process.kill(pid, 'SIGSTOP')
+  const { place } = pretend()
+  let caller = 0
+  const undo = rig.run(['undo'], { started: (started) => (caller = started) })
+  await until(requestIn(place), 'it is asked')
+  // As a terminal does: to all of the caller's processes.
+  process.kill(-caller, 'SIGINT')
+  expect((await undo).code).toBe(130)
+  process.kill(pid, 'SIGCONT')
+  await until(() => rig.listPlace().every((name) => !name.endsWith('.request')), 'nothing waits')
+  expect(await restores()).toBe(before)
+})
+
+test('Ctrl-C after it was taken: 130, and the work is brought to its end', async () => {
+  await rig.connect()
+  await makeTurn('interrupted later')
+  const before = await restores()
+  const { pid } = rig
+  process.kill(pid, 'SIGSTOP')
+  const { place } = pretend()
+  let caller = 0
+  const undo = rig.run(['undo'], { started: (started) => (caller = started) })
+  await until(requestIn(place), 'it is asked')
+  process.kill(pid, 'SIGCONT')
+  await until(() => !requestIn(place)(), 'it is taken')
+  process.kill(-caller, 'SIGINT')
+  // The answer may have come first.
+  expect([0, 130]).toContain((await undo).code)
+  await until(() => rig.listPlace().every((name) => !name.endsWith('.taken')), 'it is done')
+  expect(await restores()).toBe(before + 1)
+})
+
+test('a hook ends well and says nothing, with a resident and without, whatever it is given', async () => {
+  await rig.connect()
+  const silent = { code: 0, stderr: '' }
+  const all = await Promise.all([
+    rig.run(['hook', 'some-agent'], { input: '{"a":1}' }),
+    rig.run(['hook', 'some-agent'], { isOpen: true }),
+    rig.run(['hook', 'some-agent'], { isOpen: true, shell: ['bash'] }),
+    rig.run(['hook'], { input: '' }),
+    rig.run(['hook', 'some-agent', '--what'], { shell: ['sh', '-c', 'exec "$0" "$@" <&-'] }),
+  ])
+  for (const answer of all) {
+    expect(answer).toMatchObject(silent)
+    expect(answer.stdout.length).toBe(0)
+    expect(answer.ms).toBeLessThan(NEVER_MS)
+  }
+  await rig.run(['disconnect'])
+  expect(await rig.run(['hook', 'some-agent'], { isOpen: true })).toMatchObject(silent)
+}, 60_000)
+
+test('trouble within one request is told to its caller and ends nothing else', async () => {
+  await rig.connect()
+  const { pid } = rig
+  // A bell that is rung for nothing, for somebody else's file, and with nonsense.
+  spawn('sh', ['-c', `printf '77777\\n../../x\\n\\n${'z'.repeat(5000)}\\n' 1<>'${rig.place}/bell'`])
+  writeFileSync(join(rig.place, 'c1.request'), 'not a request')
+  spawn('sh', ['-c', `echo c1 1<>'${rig.place}/bell'`])
+  await until(() => !existsSync(join(rig.place, 'c1.request')), 'it is taken')
+  rig.starts()
+  expect(await rig.json(['begin', '--session', 'still'])).toMatchObject({ session: 'still' })
+  expect(rig.starts()).toEqual([])
+  expect(rig.pid).toBe(pid)
+})
+
+/** What the resident does first with a request. */
+function takeAll(place: string): void {
+  for (const name of rig.listPlace())
+    if (name.endsWith('.request'))
+      renameSync(join(place, name), join(place, name.replace('.request', '.taken')))
+}
