@@ -12,6 +12,7 @@ import {
   writeResidentFacts,
 } from '#store/resident-files.ts'
 import { SyncLoop } from '#sync/sync-loop.ts'
+import { startHousekeeping } from './housekeeping.ts'
 import { MeetingFolder } from './meeting-folder.ts'
 import { watchOwnCode } from './own-code.ts'
 import type { CallerRequest } from './request.ts'
@@ -78,6 +79,7 @@ async function work(parts: ResidentParts, home: Home, note: Note, signal: AbortS
       note('outdated', {})
     })
     const cleaning = setTimeout(() => server.removeOldPlaces(), OLD_PLACES_MS)
+    const housekeeping = startHousekeeping({ env, note })
     try {
       facts.put({ serves: true })
       note('started', { pid: process.pid, version: CLIENT_VERSION })
@@ -89,6 +91,7 @@ async function work(parts: ResidentParts, home: Home, note: Note, signal: AbortS
       await Promise.all([loop.run(signal), watchTurns(deps, note, signal)])
     } finally {
       clearTimeout(cleaning)
+      await housekeeping.close()
       ownCode.close()
       facts.put({ serves: false })
       await server.stop()
