@@ -65,7 +65,7 @@ export function measureSizes(stage: Stage): Line[] {
 
 /** @returns false when this client has no such command */
 function compact(client: Client, root: string): boolean {
-  return client.knows(root, 'gc', '--json')
+  return client.knows(root, 'gc', '--compact', '--json')
 }
 
 function sized(
