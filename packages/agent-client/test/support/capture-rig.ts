@@ -147,7 +147,9 @@ export class CaptureRig {
 
   /** Until the resident client has looked at the whole tree and signed the turn. */
   async waitForAudit(turn: TurnId): Promise<void> {
-    if (this.deps.log.findTurn(turn)?.isOpen === true) return
+    const row = this.deps.log.findTurn(turn)
+    // Only an end that the agent gave is followed by an audit.
+    if (row === null || row.isOpen || row.endReason === 'superseded' || row.endReason === 'lost') return
     while (!this.deps.captureLog.isSigned(turn)) await new Promise((done) => setTimeout(done, 5))
   }
 
