@@ -117,6 +117,11 @@ export const errorCatalogue = {
     message: 'The folder in which commands meet the resident client is not yours alone.',
     remedy: 'Look at who made it; then run `chmod 700` on it, or remove it, and connect again.',
   },
+  SERVICE_REFUSED: {
+    message: 'The system’s service manager did not do what it was asked.',
+    remedy:
+      'The details say what it was asked and what it said. `turnback connect` starts the client without it.',
+  },
   // restore
   NOT_RESTORABLE: {
     message: 'An outside entry is nobody’s turn and cannot be restored by itself.',

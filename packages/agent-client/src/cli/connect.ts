@@ -1,5 +1,7 @@
+import { DomainError } from '@turnback/core'
 import { CLIENT_VERSION } from '#client-version.ts'
 import { runResident } from '#resident/resident.ts'
+import { findService, installService } from '#resident/service.ts'
 import { startResident, stopResident, tellStarter } from '#resident/start.ts'
 import { findResident } from '#store/resident-files.ts'
 import { findConnection } from '#sync/login.ts'
@@ -9,13 +11,42 @@ export const register: Register = (program, context, runLine) => {
   program
     .command('connect')
     .option('--foreground', 'stay in this terminal')
+    .option('--service', 'have it started at each login: a user unit of systemd, an agent of launchd')
+    .option('--dry-run', 'with --service: print the file and do nothing')
     .description(
       'start the resident client: it watches trees, serves commands, and sends turns once there is a login',
     )
-    .action(async ({ foreground }: { foreground?: boolean }) => {
-      if (foreground === true) await stay(context, runLine)
+    .action(async (options: Options) => {
+      if (options.dryRun === true && options.service !== true)
+        throw new DomainError('USAGE', {}, { message: '--dry-run goes with --service.' })
+      if (options.service === true) await install(context, options.dryRun === true)
+      else if (options.foreground === true) await stay(context, runLine)
       else await goToBackground(context)
     })
+}
+
+interface Options {
+  readonly foreground?: boolean
+  readonly service?: boolean
+  readonly dryRun?: boolean
+}
+
+async function install(context: Context, isDryRun: boolean): Promise<void> {
+  const { deps, env } = context
+  const service = findService(deps.home, env)
+  const { manager, file, text, start } = service
+  const commands = start.map((words) => words.join(' '))
+  if (isDryRun) return context.print({ manager, file, text, commands }, () => `${file}:\n${text}`)
+  // Only one can be; the one that the manager starts is to be it.
+  const stopped = await stopResident(deps)
+  const written = await installService(service)
+  context.print({ manager, file, written, commands, stopped }, () =>
+    [
+      `${written ? 'wrote' : 'found as it should be:'} ${file}`,
+      ...commands.map((line) => `ran ${line}`),
+      'the resident client now starts at each login; `turnback disconnect --service` undoes this',
+    ].join('\n'),
+  )
 }
 
 async function goToBackground(context: Context): Promise<void> {

@@ -32,5 +32,7 @@ export function watchOwnCode(changed: () => void): { close(): void } {
 function findFolders(): string[] {
   // From `src/resident` and from a build below `dist` alike.
   const top = join(dirname(fileURLToPath(import.meta.url)), '../..')
-  return [join(top, 'dist'), join(top, 'src'), join(top, '../core/src')].filter((folder) => existsSync(folder))
+  return [join(top, 'dist'), join(top, 'src'), join(top, '../core/src')].filter((folder) =>
+    existsSync(folder),
+  )
 }
