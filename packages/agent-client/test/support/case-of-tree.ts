@@ -125,29 +125,31 @@ async function layTree(editor: Editor, root: string, { tree, ignoresBuild }: Tre
   await editor.edit(root, tree)
 }
 
+/** A state as the oracle would write it. */
+export function lineOf(rig: CaptureRig, state: State): string {
+  switch (state.kind) {
+    case 'file': {
+      const bytes = rig.deps.blobs.read(state.blob)
+      const sha = createHash('sha256').update(bytes).digest('hex')
+      return `file ${state.mode.toString(8)} ${sha} ${state.sizeBytes}`
+    }
+    case 'symlink':
+      return `symlink ${state.target}`
+    case 'dir':
+      return `dir ${state.mode.toString(8)}`
+    case 'absent':
+      return 'absent'
+    case 'skipped':
+      return `skipped ${state.reason}`
+  }
+}
+
 /** A manifest's entries as the oracle would write them. Bytes are read from the store, so they are there, and right. */
 export function readEntries(rig: CaptureRig, manifest: Pick<TurnManifest, 'entries'>): Difference[] {
-  const line = (state: State): string => {
-    switch (state.kind) {
-      case 'file': {
-        const bytes = rig.deps.blobs.read(state.blob)
-        const sha = createHash('sha256').update(bytes).digest('hex')
-        return `file ${state.mode.toString(8)} ${sha} ${state.sizeBytes}`
-      }
-      case 'symlink':
-        return `symlink ${state.target}`
-      case 'dir':
-        return `dir ${state.mode.toString(8)}`
-      case 'absent':
-        return 'absent'
-      case 'skipped':
-        return `skipped ${state.reason}`
-    }
-  }
   return manifest.entries.map(({ path, before, after }) => ({
     path,
-    before: line(before),
-    after: line(after),
+    before: lineOf(rig, before),
+    after: lineOf(rig, after),
   }))
 }
 
