@@ -33,7 +33,7 @@ export interface TakenRequest {
 
 /**
  * The folder in which `bin/turnback` and the resident client meet. A POSIX shell can open no socket, so it is named
- * pipes (docs/decisions/0008):
+ * pipes (docs/decisions/0011):
  *
  *     resident              `PID START VERSION PLACE`: who serves, since when, and in which folder beside this file
  *     PLACE/bell            pipe: the number of a request that is ready, a line each

@@ -8,7 +8,7 @@ import { CLIENT_VERSION } from '#client-version.ts'
 import { type Environment, findHome } from '#config.ts'
 import type { MeetingFolder, TakenRequest } from './meeting-folder.ts'
 import { Reply } from './reply.ts'
-import { type CallerRequest, PASSED_VARIABLES, parseRequest } from './request.ts'
+import { type CallerRequest, PASSED_VARIABLES, parseRequest, SERVED } from './request.ts'
 
 /** Where the words of a command go, as on a command line. */
 export interface ServedStreams {
@@ -26,17 +26,6 @@ export interface ServerParts {
   note(event: string, facts?: Readonly<Record<string, unknown>>): void
 }
 
-/** The commands that callers bring here; `bin/turnback` has the same list. */
-const SERVED: ReadonlySet<string> = new Set([
-  'hook',
-  'begin',
-  'end',
-  'event',
-  'preview',
-  'restore',
-  'undo',
-  'redo',
-])
 /** Of those, what must not be done for a caller that is gone: nobody would see the report. */
 const NEEDS_CALLER: ReadonlySet<string> = new Set(['preview', 'restore', 'undo', 'redo'])
 

@@ -36,6 +36,17 @@ export const PASSED_VARIABLES = [
   'CLAUDE_PID',
 ] as const
 
+/** The commands that callers bring here; `bin/turnback` has the same list. */
+export const SERVED: ReadonlySet<string> = new Set([
+  'hook',
+  'begin',
+  'end',
+  'event',
+  'preview',
+  'restore',
+  'undo',
+  'redo',
+])
 const FORMAT = '1'
 const END = '.'
 
