@@ -6,6 +6,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -86,4 +87,50 @@ test('without an installation it says what to run', () => {
   expect(run.status).toBe(1)
   expect(run.stdout).toBe('')
   expect(run.stderr).toContain(`Run 'npx -y pnpm@12 install' in ${join(checkout, 'not-installed')}.`)
+})
+
+test('a bundle is taken while no source is newer than it, and no folder has changed', () => {
+  const client = join(checkout, 'packages/agent-client')
+  const source = join(client, 'src/cli/log.ts')
+  for (const folder of [
+    join(client, 'src/cli'),
+    join(client, 'dist/b-1'),
+    join(checkout, 'packages/core/src/tree'),
+  ])
+    mkdirSync(folder, { recursive: true })
+  writeFileSync(source, '')
+  writeFileSync(join(checkout, 'pnpm-lock.yaml'), '')
+  for (const entry of ['main', 'quick'])
+    writeFileSync(join(client, `dist/b-1/${entry}.js`), `console.log('${entry} of the bundle')`)
+  const current = join(client, 'dist/current')
+  writeFileSync(current, 'b-1\n')
+  const time = (path: string, seconds: number) => utimesSync(path, seconds, seconds)
+  const run = (...args: string[]) =>
+    spawnSync(join(checkout, 'bin/turnback'), args, { encoding: 'utf8' }).stdout.trim()
+  const isFromSources = () => run('log').startsWith('{')
+  try {
+    time(current, Date.now() / 1000 + 100)
+    expect(run('log')).toBe('main of the bundle')
+    expect(run('-C', 'begin', 'undo')).toBe('main of the bundle')
+    expect(run('--json', 'begin')).toBe('quick of the bundle')
+    expect(run('hook', 'x')).toBe('quick of the bundle')
+    // Each of these alone is enough, by a second.
+    for (const changed of [
+      source,
+      join(client, 'src'),
+      join(client, 'src/cli'),
+      join(checkout, 'packages/core/src/tree'),
+      join(checkout, 'pnpm-lock.yaml'),
+    ]) {
+      time(changed, Date.now() / 1000 + 101)
+      expect([changed, isFromSources()]).toEqual([changed, true])
+      time(changed, 1)
+      expect([changed, isFromSources()]).toEqual([changed, false])
+    }
+    writeFileSync(current, 'b-2\n')
+    time(current, Date.now() / 1000 + 100)
+    expect(isFromSources()).toBe(true)
+  } finally {
+    rmSync(join(client, 'dist'), { recursive: true })
+  }
 })
