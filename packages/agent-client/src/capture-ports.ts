@@ -98,8 +98,18 @@ export interface TreeWatches {
   close(): void
 }
 
+/** Thrown by a look that was to be given up by then: nothing of it was kept. */
+export class LookTooLate extends Error {
+  constructor() {
+    super('the look at the tree took too long')
+    this.name = 'LookTooLate'
+  }
+}
+
 export interface LookOptions {
   readonly isFirst: boolean
+  /** When a walk that is not done is given up whole; null for never. @throws LookTooLate */
+  readonly giveUpMs: number | null
   /** What is to be looked at; null for the whole tree. */
   readonly changed: ChangedPaths | null
   readonly watching: Watching | null

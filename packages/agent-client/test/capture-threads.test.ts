@@ -38,6 +38,7 @@ const OPTIONS: LookOptions = {
   watching: null,
   countExcluded: true,
   deadlineMs: null,
+  giveUpMs: null,
   nested: new Set(),
   isSealed: (path) => path === 'sealed-before',
 }

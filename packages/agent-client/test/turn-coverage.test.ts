@@ -136,6 +136,22 @@ describe('a begin that could not look', () => {
     expect(outside(), 'its time tells that it was before').toEqual(['a'])
   })
 
+  test('neither is a walk waited for that does not come to its end', async () => {
+    await settle()
+    rig.write('a', 'by a person')
+    const { clock } = rig.deps
+    let now = Date.now()
+    const slow = vi.spyOn(clock, 'nowMs').mockImplementation(() => {
+      now += 1000
+      return now
+    })
+    const begun = await beginWithin(1)
+    slow.mockRestore()
+    expect(begun).toMatchObject({ partial: true, lateStart: true, statted: 0 })
+    expect(row(begun.turn)).toMatchObject({ isOpen: true, isUnseen: true })
+    expect(outside(), 'nothing of the look was kept').toEqual([])
+  })
+
   test('the look is made up for before the first tool', async () => {
     await settle()
     rig.write('a', 'by a person')

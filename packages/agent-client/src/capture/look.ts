@@ -7,6 +7,8 @@ import { type JustClosed, nestedRoots, type RecordedScan, recordScan } from './r
 export interface LookAndRecord {
   readonly countExcluded: boolean
   readonly deadlineMs: number | null
+  /** When a walk that is not done is given up: {@link LookTooLate} is thrown. */
+  readonly giveUpMs?: number
   readonly late: ReadonlySet<TurnId>
   /** Looks at these paths alone, and takes nothing of what was heard. */
   readonly only?: ChangedPaths
@@ -59,6 +61,7 @@ export async function lookAtTree(
     // Counting is slow: it is left to the audit that follows a quick look.
     countExcluded: options.countExcluded && heard?.paths == null,
     deadlineMs: options.deadlineMs,
+    giveUpMs: options.giveUpMs ?? null,
     nested,
     isSealed: (path) => sealed.has(path),
     ...(isFirst ? { first: startFirstReads(deps, workspace) } : {}),

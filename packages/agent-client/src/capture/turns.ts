@@ -9,7 +9,7 @@ import {
   type TurnId,
   type TurnKind,
 } from '@turnback/core'
-import type { CaptureDeps, Missed } from '#capture-ports.ts'
+import { type CaptureDeps, LookTooLate, type Missed } from '#capture-ports.ts'
 import type { GitState, Lease, Leases, TurnRow, Workspace } from '#ports.ts'
 import { closePlanned, closeTurn, turnsOf } from './close-turn.ts'
 import { lookAtTree } from './look.ts'
@@ -30,6 +30,8 @@ export interface BeginRequest {
   readonly lateStart: boolean
   /** When the agent waits no longer; null to take the time it takes. */
   readonly deadlineMs: number | null
+  /** When a walk over the tree that is not done by then is given up, with {@link LookTooLate}. */
+  readonly giveUpMs?: number
   /** It is begun for news of it: one that is open by now is gone on with, also without a key. */
   readonly isForNews?: boolean
 }
@@ -61,7 +63,8 @@ export async function beginTurn(
 
 /**
  * The same for an agent that waits so long and no longer (contract rule 2). What is not read by then is left out; and
- * when somebody else has the tree all that time, the turn begins without a look at it.
+ * when somebody else has the tree all that time, or not even its names are through by then, the turn begins without a
+ * look at it.
  */
 export async function beginTurnWithin(
   deps: CaptureDeps & { readonly leases: Leases },
@@ -70,15 +73,17 @@ export async function beginTurnWithin(
   seconds: number,
 ): Promise<Begun> {
   const deadlineMs = deps.clock.nowMs() + seconds * 1000
+  // Who has no time left for reading still has it for names: without them nothing at all is known.
+  const giveUpMs = deps.clock.nowMs() + Math.max(seconds, 1) * 1000
   try {
     return await deps.leases.run(
       workspace,
       'capture',
-      (lease) => beginTurn(deps, lease, workspace, { ...request, deadlineMs }),
+      (lease) => beginTurn(deps, lease, workspace, { ...request, deadlineMs, giveUpMs }),
       seconds,
     )
   } catch (error) {
-    if (!isHeldByOther(error)) throw error
+    if (!isHeldByOther(error) && !(error instanceof LookTooLate)) throw error
   }
   const prompt = request.prompt === null ? null : await deps.secrets.mask(request.prompt)
   return deps.log.transact(() => beginUnseen(deps, workspace, { ...request, prompt }))
@@ -109,6 +114,7 @@ async function openTurn(
   const looked = await lookAtTree(deps, lease, workspace, {
     countExcluded: false,
     deadlineMs: request.deadlineMs,
+    ...(request.giveUpMs === undefined ? {} : { giveUpMs: request.giveUpMs }),
     late: turnsOf(closing),
   })
   const { observation, git } = looked

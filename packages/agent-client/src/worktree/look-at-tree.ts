@@ -42,6 +42,7 @@ export function createTreeLooker(parts: LookerParts): TreeLooker {
         config: parts.config,
         rules,
         startNs,
+        nowMs: () => parts.clock.nowMs(),
         ours,
         onMany: () => parts.crew?.start(),
       })

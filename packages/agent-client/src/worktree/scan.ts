@@ -1,7 +1,6 @@
 import { type BigIntStats, lstatSync, readlinkSync } from 'node:fs'
 import {
   ABSENT,
-  equalStates,
   isGitDisguise,
   parentOf,
   type RelPath,
@@ -10,9 +9,17 @@ import {
   type State,
   writeName,
 } from '@turnback/core'
-import type { ChangedNames, KnownEntry, KnownFolder, KnownTree, LookOptions } from '#capture-ports.ts'
+import {
+  type ChangedNames,
+  type KnownEntry,
+  type KnownFolder,
+  type KnownTree,
+  type LookOptions,
+  LookTooLate,
+} from '#capture-ports.ts'
 import type { Config, Workspace } from '#ports.ts'
 import { type DiskPath, joinName, joinPath, listNames } from './disk-name.ts'
+import { isExcluded, same, stateBelow, unknownBecause } from './entry.ts'
 import { Budget, countBelow, hasCacheTag, isAmbiguous, isGenerated } from './excluded.ts'
 import { isSystemError } from './fault.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
@@ -73,6 +80,7 @@ export class Scan {
   readonly #startNs: bigint
   readonly #ours: ReadonlySet<string>
   readonly #onMany: () => void
+  readonly #nowMs: () => number
   #countLeftMs = COUNT_MS
   readonly #include: ReadonlySet<RelPath>
 
@@ -84,6 +92,7 @@ export class Scan {
       config: Config
       rules: IgnoreRules
       startNs: bigint
+      nowMs: () => number
       ours: ReadonlySet<string>
       /** Called once when many files are to be read, while the walk goes on. */
       onMany: () => void
@@ -96,6 +105,7 @@ export class Scan {
     this.#rules = parts.rules
     this.#startNs = parts.startNs
     this.#ours = parts.ours
+    this.#nowMs = parts.nowMs
     this.#onMany = parts.onMany
     this.#include = new Set(parts.config.include)
   }
@@ -119,6 +129,11 @@ export class Scan {
     }
   }
 
+  #giveUpIfLate(): void {
+    const { giveUpMs } = this.#options
+    if (giveUpMs !== null && this.#nowMs() > giveUpMs) throw new LookTooLate()
+  }
+
   #isSeenWhole(folder: RelPath): boolean {
     for (let at = folder; ; at = parentOf(at)) {
       if (this.whole.has(at)) return true
@@ -127,6 +142,7 @@ export class Scan {
   }
 
   #walk(folder: RelPath, disk: DiskPath, stat: BigIntStats, { missing, budget, names: only }: Walk): void {
+    this.#giveUpIfLate()
     this.#options.watching?.cover(folder, disk, stat.dev, only === null)
     const known = this.#known.get(folder)
     const stamp = this.#keepStamp(stat)
@@ -373,30 +389,4 @@ interface Item {
 
 function movedNsOf({ ctimeNs, mtimeNs }: BigIntStats): bigint {
   return ctimeNs > mtimeNs ? ctimeNs : 0n
-}
-
-/** Not what is skipped for another reason: a socket of that name may have become a directory. */
-function isExcluded(state: State): boolean {
-  return state.kind === 'skipped' && state.reason === 'excluded-directory'
-}
-
-/** What was below a path that is a directory now. Nothing is below a file, even one that was not read. */
-function stateBelow(before: State): State {
-  if (before.kind !== 'skipped') return ABSENT
-  return before.reason === 'special-file' || before.sizeBytes !== undefined ? ABSENT : before
-}
-
-function unknownBecause(reason: SkipReason): State {
-  return { kind: 'skipped', reason }
-}
-
-/** The known entry when it says the same, so that an unchanged folder is found by comparing entries. */
-function same(known: KnownEntry | null, state: State): KnownEntry {
-  if (known !== null) {
-    if (equalStates(known.state, state)) return known
-    if (known.state.kind === 'skipped' && state.kind === 'skipped') {
-      if (known.state.reason === state.reason && known.state.sizeBytes === state.sizeBytes) return known
-    }
-  }
-  return { state, stamp: '' }
 }
