@@ -58,8 +58,9 @@ export async function buildClient(dist: string = join(client, 'dist')): Promise<
   mkdirSync(folder, { recursive: true })
   const threads = { 'read-worker': 'worktree/read-worker.ts', 'secret-worker': 'crypto/secret-worker.ts' }
   // Apart, because a file that both use would hold what only main needs of it.
-  await bundle(folder, { 'quick-all': 'quick.ts' }, [mainIsThere])
-  await bundle(folder, { 'main-all': 'main.ts', ...threads })
+  await bundle(folder, 'quick-', { all: 'quick.ts' }, [mainIsThere])
+  await bundle(folder, 'main-', { all: 'main.ts' })
+  await bundle(folder, '', threads)
   // The cache has to be on before the file that it is for is read.
   for (const entry of ['quick', 'main'])
     writeFileSync(
@@ -74,7 +75,12 @@ export async function buildClient(dist: string = join(client, 'dist')): Promise<
   removeOld(dist, name)
 }
 
-async function bundle(folder: string, entries: Record<string, string>, more: Plugin[] = []): Promise<void> {
+async function bundle(
+  folder: string,
+  prefix: string,
+  entries: Record<string, string>,
+  more: Plugin[] = [],
+): Promise<void> {
   const input = Object.fromEntries(
     Object.entries(entries).map(([name, file]) => [name, join(client, 'src', file)]),
   )
@@ -93,8 +99,8 @@ async function bundle(folder: string, entries: Record<string, string>, more: Plu
     // Loads quicker than modules do.
     format: 'cjs',
     comments: false,
-    entryFileNames: '[name].js',
-    chunkFileNames: '[name]-[hash].js',
+    entryFileNames: `${prefix}[name].js`,
+    chunkFileNames: `${prefix}[name]-[hash].js`,
   }
   await build.write(output)
   await build.close()

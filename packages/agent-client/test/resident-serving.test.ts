@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isAlive } from '#store/process.ts'
@@ -181,11 +181,29 @@ test('200 at once, from several workspaces, are all answered, each with its own'
   for (const { openTurns } of open) expect(openTurns).toHaveLength(50)
   // A machine that is slow may have let some of them wait too long; those did it themselves.
   expect(rig.starts().filter((line) => line.includes('quick.js')).length).toBeLessThan(150)
+  // Nothing is left but what callers left that had waited in vain.
   await until(
-    () => rig.listPlace().every((name) => name === 'bell' || name.endsWith('.reply')),
+    () => rig.listPlace().every((name) => !/\.(?:request|taken|out)$/.test(name)),
     'all is put away',
   )
 }, 120_000)
+
+test('what agents wait for is started without what only other commands need', () => {
+  const [build = ''] = readdirSync(rig.dist).filter((name) => name.startsWith('b-'))
+  const read = (name: string) => readFileSync(join(rig.dist, build, name), 'utf8')
+  const all = readdirSync(join(rig.dist, build)).filter((name) => name.endsWith('.js'))
+  const loaded = new Set(all.filter((name) => /^quick-(?:all|begin-|event-|end-|hook-)/.test(name)))
+  for (const file of loaded)
+    for (const [, name = ''] of read(file).matchAll(/^const \w+ = require\("\.\/([^"]+)"\);$/gm))
+      loaded.add(name)
+  expect(loaded.size).toBeGreaterThan(4)
+  const others = all.filter((name) => !loaded.has(name))
+  for (const part of ['ZodObject', 'age-encryption.org', 'CommanderError', 'WebSocket', '"node:https"']) {
+    expect([part, [...loaded].filter((name) => read(name).includes(part))]).toEqual([part, []])
+    // That it would be seen: others have it.
+    expect([part, others.some((name) => read(name).includes(part))]).toEqual([part, true])
+  }
+})
 
 test('what lies in the folder is for its owner alone', () => {
   for (const folder of [rig.socket, rig.place]) expect(lstatSync(folder).mode & 0o777).toBe(0o700)
