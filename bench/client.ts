@@ -83,16 +83,6 @@ export class Client {
     if (this.#residentPid !== null) await waitUntilIdle(this.#residentPid)
   }
 
-  /** True when this checkout's command line has such a command, or such an option of one. */
-  knows(cwd: string, ...args: string[]): boolean {
-    try {
-      this.run(cwd, ...args)
-      return true
-    } catch {
-      return false
-    }
-  }
-
   packs(): Size {
     return sizeOf(join(this.#home, 'store'), (path) => path.includes('/packs/'))
   }

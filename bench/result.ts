@@ -10,6 +10,8 @@ export interface Result {
   readonly goal: number
   readonly isAbsolute?: boolean
   readonly notes?: readonly string[]
+  /** The smallest of each side's samples. */
+  readonly quickest?: { readonly ours: number; readonly peer: number }
   /** Everything behind the medians. */
   readonly samples?: Readonly<Record<string, readonly number[]>>
 }
@@ -45,8 +47,17 @@ export function formatLine(line: Line): string {
     line.isAbsolute === true
       ? `goal ≤ ${inUnit(line.goal, line.unit).trim()}`
       : `${ratio === null ? '?' : `${ratio.toFixed(3)} ×`} (goal ≤ ${line.goal} ×)`
-  const notes = (line.notes ?? []).map((note) => `\n     ${note}`).join('')
+  const notes = [...(line.notes ?? []), ...quickest(line)].map((note) => `\n     ${note}`).join('')
   return `${mark}  ${head} ${measured}  ${verdict}${notes}`
+}
+
+/** What both can do when nobody disturbs them: on a busy machine nearer to the truth than medians are. */
+function quickest({ unit, quickest }: Result): string[] {
+  if (unit !== 'ms' || quickest === undefined) return []
+  const { ours, peer } = quickest
+  return [
+    `quickest: ${inUnit(ours, unit).trim()} / ${inUnit(peer, unit).trim()} = ${(ours / peer).toFixed(3)} ×`,
+  ]
 }
 
 export function inUnit(value: number, unit: Result['unit']): string {

@@ -41,6 +41,7 @@ export async function measureBegin(stage: Stage, rows: readonly BeginRow[]): Pro
       lines.get(row) ?? {
         ...{ row, work, goal, unit: 'ms', peerName: 'git' },
         ...{ ours: median(ours), peer: median(git), samples: { ours, git } },
+        quickest: { ours: Math.min(...ours), peer: Math.min(...git) },
       }
     )
   })

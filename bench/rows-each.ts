@@ -42,6 +42,7 @@ export async function measureEach(stage: Stage): Promise<Line[]> {
     {
       ...{ row: ROW, work, unit: 'ms', peerName: 'itself', goal: 1.2, notes },
       ...{ ours: median(last), peer: median(first), samples: { first, last } },
+      quickest: { ours: Math.min(...last), peer: Math.min(...first) },
     },
   ]
 }

@@ -26,7 +26,8 @@ export function measureFirst(stage: Stage): Line[] {
     const work = `${WORK} / ${peerName}`
     if (taken[peerName] === undefined) return { row, work, cannot: HOW_TO_GET_RESTIC }
     const peer = median(taken[peerName])
-    return { row, work, unit: 'ms', ours, peer, peerName, goal, samples: taken }
+    const quickest = { ours: Math.min(...(taken.ours ?? [])), peer: Math.min(...taken[peerName]) }
+    return { row, work, unit: 'ms', ours, peer, peerName, goal, quickest, samples: taken }
   }
   return rows.map((row) => (row === 'first-git' ? line(row, 'git', 0.25) : line(row, 'restic', 0.6)))
 }

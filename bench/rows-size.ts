@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { Client } from './client.ts'
 import { appendLine, indentAgain } from './edits.ts'
 import { settleDisk } from './measure.ts'
 import { HOW_TO_GET_RESTIC, Restic } from './peers.ts'
@@ -38,34 +37,40 @@ export function measureSizes(stage: Stage): Line[] {
   turn(() => undefined)
   const loose = take()
   const looseDisk = git.objects().diskBytes
-  git.gc()
-  const canCompact = compact(client, root)
-  const base = take()
-  turn(() => appendLine(root, corpus.files, 'one more line'))
-  git.gc()
-  const appended = take()
-  turn(() => indentAgain(root, corpus.files))
-  git.gc()
-  const indented = take()
-  settleDisk(root)
+  const tidy = () => {
+    git.gc()
+    const { trouble } = JSON.parse(client.run(root, 'gc', '--compact', '--json').stdout)
+    if (trouble !== null) throw new Error(`gc left something undone: ${trouble}`)
+    settleDisk(root)
+    return take()
+  }
+  /** What a turn adds: by us at once and after gc, by git after gc. */
+  const grow = (edit: () => void): Growth => {
+    const before = tidy()
+    turn(edit)
+    const atOnce = take()
+    return { before, atOnce, after: tidy() }
+  }
+  const base = tidy()
+  const appended = grow(() => appendLine(root, corpus.files, 'one more line'))
+  const indented = grow(() => indentAgain(root, corpus.files))
   const lines: Line[] = [
     sized('store-first', 'store after first capture', 0.85, loose, 'git loose', loose.git, [
       `git's loose objects take ${(looseDisk / 1e6).toFixed(1)} MB in whole blocks`,
     ]),
-    canCompact
-      ? sized('store-compacted', 'store after compaction', 1.1, base, 'git gc', base.git, [])
-      : { row: 'store-compacted', work: 'store after compaction', cannot: 'there is no `turnback gc` yet' },
-    grown('growth-append', 'one line appended to each file: growth', 0.25, [base, appended], 'git gc'),
+    sized('store-compacted', 'store after compaction', 1.1, base, 'git gc', base.git, []),
+    grown('growth-append', 'one line appended to each file: growth', 0.25, appended, 'git gc'),
     restic === null
       ? { row: 'growth-indent', work: 're-indent of all files: growth', cannot: HOW_TO_GET_RESTIC }
-      : grown('growth-indent', 're-indent of all files: growth', 0.6, [appended, indented], 'restic'),
+      : grown('growth-indent', 're-indent of all files: growth', 0.6, indented, 'restic'),
   ]
   return lines.filter(({ row }) => settings.wants(row))
 }
 
-/** @returns false when this client has no such command */
-function compact(client: Client, root: string): boolean {
-  return client.knows(root, 'gc', '--compact', '--json')
+interface Growth {
+  readonly before: Moment
+  readonly atOnce: Moment
+  readonly after: Moment
 }
 
 function sized(
@@ -78,7 +83,7 @@ function sized(
   notes: readonly string[],
 ): Result {
   const ours = at.packs + at.log
-  const parts = inParts(at.packs, at.log, peer)
+  const parts = inParts(at.packs, at.log, peer, goal)
   return { row, work, unit: 'bytes', ours, peer, peerName, goal, notes: [parts, ...notes] }
 }
 
@@ -86,25 +91,28 @@ function grown(
   row: string,
   work: string,
   goal: number,
-  [before, after]: readonly [Moment, Moment],
+  { before, atOnce, after }: Growth,
   peerName: 'git gc' | 'restic',
 ): Result {
-  const packs = after.packs - before.packs
-  const log = after.log - before.log
+  const packs = atOnce.packs - before.packs
+  const log = atOnce.log - before.log
   const gitGrowth = after.git - before.git
   const resticGrowth = (after.restic ?? 0) - (before.restic ?? 0)
   const peer = peerName === 'git gc' ? gitGrowth : resticGrowth
   const others = `git gc's growth ${mb(gitGrowth)}, restic's ${after.restic === null ? 'not measured' : mb(resticGrowth)}`
+  const settled = inParts(after.packs - before.packs, after.log - before.log, peer, goal)
   return {
     ...{ row, work, unit: 'bytes', ours: packs + log, peer, peerName, goal },
-    notes: [inParts(packs, log, peer), others],
+    notes: [inParts(packs, log, peer, goal), `after our gc: ${settled}`, others],
   }
 }
 
 /** Contents and everything else are told apart: git keeps no record of who changed what, and its trees are in its packs. */
-export function inParts(packs: number, log: number, peer: number): string {
+export function inParts(packs: number, log: number, peer: number, goal: number): string {
   const part = (bytes: number) => `${mb(bytes)} (${(bytes / peer).toFixed(3)} ×)`
-  return `packs ${part(packs)}, log and index ${part(log)}`
+  const alone =
+    packs <= goal * peer && packs + log > goal * peer ? '; contents alone are within the goal' : ''
+  return `packs ${part(packs)}, log and index ${part(log)}${alone}`
 }
 
 function mb(bytes: number): string {

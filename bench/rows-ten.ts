@@ -45,6 +45,9 @@ function play(settings: Settings, row: string, work: string, make: Play): Line {
   const home = join(settings.work, `home-${row}`)
   const client = new Client({ manner: 'alone', checkout: settings.checkout, home })
   const { change, takeBack } = make(path, text)
+  client.begin(root)
+  client.end(root)
+  const empty = `of the log, ${(client.logAndIndex().bytes / 1e6).toFixed(3)} MB are there before the first turn changes anything`
   for (let turn = 1; turn <= TURNS; turn++) {
     client.begin(root)
     git.snapshot()
@@ -60,7 +63,7 @@ function play(settings: Settings, row: string, work: string, make: Play): Line {
   const raw = `raw copies: ${((TURNS * text.length) / 1e6).toFixed(1)} MB`
   return {
     ...{ row, work, unit: 'bytes', ours: packs + log, peer, peerName: 'git gc', goal: 1 },
-    notes: [inParts(packs, log, peer), raw],
+    notes: [inParts(packs, log, peer, 1), empty, raw],
   }
 }
 

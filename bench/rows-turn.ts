@@ -86,6 +86,7 @@ function toLines(turn: TurnRow, taken: ReadonlyMap<string, Taken>, cannot: strin
       ...{ row: row.row, work: row.work, goal: row.goal, unit: 'ms', peerName: 'git' },
       ours: median(of('resident')),
       peer: median(of('git')),
+      quickest: { ours: Math.min(...of('resident')), peer: Math.min(...of('git')) },
       notes,
       samples: Object.fromEntries([...taken.keys()].map((name) => [name, of(name)])),
     }
