@@ -7,8 +7,8 @@ import type { PackReader } from './pack-reader.ts'
 
 /** A version that stands on this many deltas is followed by one against the oldest of them, or by a whole one. */
 const DEEPEST = 16
-/** Unpacked blocks that are kept: what lies together is mostly read together. */
-const KEPT_BLOCK_BYTES = 8 * 1024 * 1024
+/** Unpacked blocks that are kept: what lies together is mostly read together, a kind of file to a block. */
+const KEPT_BLOCK_BYTES = 32 * 1024 * 1024
 
 export interface ReaderParts {
   readonly index: BlobIndex
@@ -185,7 +185,12 @@ export class BlobReader {
   #openBlock({ id, pack, at }: BlobPlace): Uint8Array {
     const key = `${pack}:${at}`
     const kept = this.#blocks.get(key)
-    if (kept !== undefined) return kept
+    if (kept !== undefined) {
+      // The one that was not used for longest goes first.
+      this.#blocks.delete(key)
+      this.#blocks.set(key, kept)
+      return kept
+    }
     const sizes = this.#parts.index.findBlock(pack, at)
     if (sizes === null) throw new DomainError('BLOB_NOT_FOUND', { blob: id })
     const stored = new Uint8Array(sizes.storedBytes)

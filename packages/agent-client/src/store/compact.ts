@@ -4,6 +4,7 @@ import { extname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { type BlobId, blobIdSchema, CODECS, DomainError, limits } from '@turnback/core'
 import { plainId } from '#crypto/sealed-id.ts'
+import { BIG_BYTES } from './big-blob.ts'
 import type { BlobMember } from './blob-reader.ts'
 import type { PackedBlobs } from './blob-store.ts'
 import type { Database } from './database.ts'
@@ -14,12 +15,12 @@ import { integer, text } from './rows.ts'
 
 /** What was captured so lately is left alone: it is read again, and sent, soon. */
 export const COLD_MS = 3_600_000
-/** A block of cold blobs holds this much: four times what a capture writes, since it packs better and is seldom opened. */
-const BLOCK_BYTES = 1024 * 1024
-/** A block that holds at least this much is not made anew. */
-const SOLID_BYTES = 768 * 1024
-/** Bigger blobs stay by themselves: they would be opened with a whole block. */
-const MEMBER_BYTES = 256 * 1024
+/** A block of cold blobs holds this much: eight times what a capture writes, since it packs better and is seldom opened. */
+const BLOCK_BYTES = 2 * 1024 * 1024
+/** A bigger blob is a block by itself: it would be opened with all the others. */
+const MEMBER_BYTES = 512 * 1024
+/** Above this, blobs are streamed and stay as they are. */
+const WHOLE_BYTES = BIG_BYTES
 /** With less than this to be gained from it is not begun. */
 const LEAST_BYTES = 1024 * 1024
 /** A block of which less than this is of use is made anew. */
@@ -63,13 +64,13 @@ function listCold({ db, nowMs, coldMs }: CompactParts): BlobId[] {
       CREATE TEMP TABLE IF NOT EXISTS path_of(id TEXT PRIMARY KEY, path TEXT NOT NULL) STRICT, WITHOUT ROWID;
       CREATE TEMP TABLE IF NOT EXISTS poor(pack INTEGER, at INTEGER, PRIMARY KEY(pack, at)) STRICT, WITHOUT ROWID;
       DELETE FROM temp.path_of; DELETE FROM temp.poor;
-      INSERT INTO temp.poor SELECT k.pack, k.at FROM blocks k WHERE k.size < ${SOLID_BYTES} OR k.size * ${LIVE_PART} >
+      INSERT INTO temp.poor SELECT k.pack, k.at FROM blocks k WHERE k.solid = 0 OR k.size * ${LIVE_PART} >
         (SELECT COALESCE(SUM(b.stored), 0) FROM blobs b WHERE b.pack = k.pack AND b.at = k.at AND b.inner IS NOT NULL)`)
     const cold = db.all(
       `SELECT b.id, b.stored FROM blobs b LEFT JOIN temp.poor p ON p.pack = b.pack AND p.at = b.at
         WHERE b.listed_ms <= ? AND b.condemned_ms IS NULL AND b.id LIKE 'p%'
-          AND (b.size < ${MEMBER_BYTES} AND b.codec IN (${CODECS.raw}, ${CODECS.zstd})
-            OR b.stored < ${MEMBER_BYTES} AND b.codec = ${CODECS.delta}) AND (b.inner IS NULL OR p.pack IS NOT NULL)
+          AND (b.size <= ${WHOLE_BYTES} AND b.codec IN (${CODECS.raw}, ${CODECS.zstd})
+            OR b.stored <= ${WHOLE_BYTES} AND b.codec = ${CODECS.delta}) AND (b.inner IS NULL OR p.pack IS NOT NULL)
         LIMIT ${IDS_AT_ONCE}`,
       nowMs - coldMs,
     )
@@ -116,16 +117,19 @@ class Batch {
   async add(id: BlobId): Promise<boolean> {
     const member = this.#read(id)
     if (member === null) return false
-    this.#block.push(member)
-    this.#blockBytes += member.bytes.length
-    if (this.#blockBytes < BLOCK_BYTES) return false
-    this.#writeBlock()
+    if (member.bytes.length > MEMBER_BYTES) this.#writeBlock([member])
+    else {
+      this.#block.push(member)
+      this.#blockBytes += member.bytes.length
+      if (this.#blockBytes < BLOCK_BYTES) return false
+      this.#writeOpenBlock()
+    }
     this.isStopped = await this.#parts.pause()
     return (this.#writer?.bytes ?? 0) >= limits.packBytes
   }
 
   finish(): number {
-    if (this.#blockBytes > 0) this.#writeBlock()
+    if (this.#block.length > 0) this.#writeOpenBlock()
     if (this.#writer === null) return 0
     const { packs } = this.#parts
     const pack = this.#writer.finish()
@@ -153,10 +157,16 @@ class Batch {
     }
   }
 
-  #writeBlock(): void {
+  #writeOpenBlock(): void {
+    this.#writeBlock(this.#block)
+    this.#block = []
+    this.#blockBytes = 0
+  }
+
+  #writeBlock(members: readonly BlobMember[]): void {
     const blobs: BlobFacts[] = []
     let inner = 0
-    for (const member of this.#block) {
+    for (const member of members) {
       const { place, bytes } = member
       const codec = place.base === null ? ('raw' as const) : ('delta' as const)
       blobs.push({ ...factsOf(place), codec, storedBytes: bytes.length, inner })
@@ -165,9 +175,7 @@ class Batch {
       this.#members.set(place.id, { member: { place, bytes: NO_BYTES }, sha256 })
     }
     this.#writer ??= this.#parts.packs.startPack()
-    this.#writer.add(makeBlock(Buffer.concat(this.#block.map((member) => member.bytes)), blobs, ZSTD_LEVEL))
-    this.#block = []
-    this.#blockBytes = 0
+    this.#writer.add(makeBlock(Buffer.concat(members.map((member) => member.bytes)), blobs, ZSTD_LEVEL))
   }
 
   /** Reads every blob back from the new pack. @throws NOT_RECORDED */
@@ -200,7 +208,7 @@ class Batch {
     return db.transact(() => {
       const to = packs.adopt(pack.name, pack.bytes)
       for (const { at, sizeBytes, storedBytes, crc } of pack.blocks) {
-        const sql = 'INSERT INTO blocks(pack, at, size, stored, crc) VALUES (?, ?, ?, ?, ?)'
+        const sql = 'INSERT INTO blocks(pack, at, size, stored, crc, solid) VALUES (?, ?, ?, ?, ?, 1)'
         db.run(sql, to, at, sizeBytes, storedBytes, crc)
       }
       let moved = 0

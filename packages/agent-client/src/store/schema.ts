@@ -121,4 +121,8 @@ ALTER TABLE turns ADD COLUMN unseen INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE turns ADD COLUMN missed TEXT;
 CREATE INDEX turns_of_session ON turns(workspace, session, number);
 `,
+  // Which blocks gc made of cold blobs: they are not made anew.
+  `
+ALTER TABLE blocks ADD COLUMN solid INTEGER NOT NULL DEFAULT 0;
+`,
 ]
