@@ -74,6 +74,11 @@ export class WorkerStore {
     return this.#isThere(id)
   }
 
+  /** Many questions to the index cost little more than one inside this: each alone takes and gives back its locks. */
+  together<T>(work: () => T): T {
+    return this.#db.snapshot(work)
+  }
+
   /** Makes what was written durable and gives it out. @throws STORE_FULL, NOT_RECORDED */
   finish(): WorkerYield {
     this.#sink.finish()

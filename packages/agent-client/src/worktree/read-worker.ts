@@ -52,7 +52,7 @@ function getJob(): Job {
 function readBatch(of: Job, batch: Batch): BatchResults {
   const until = batch.leftMs === null ? null : performance.now() + batch.leftMs
   const isLate = () => until !== null && performance.now() > until
-  return batch.folders.flatMap((folder) => readFolder(of, folder, isLate))
+  return of.store.together(() => batch.folders.flatMap((folder) => readFolder(of, folder, isLate)))
 }
 
 function readFolder({ facts, store }: Job, batch: BatchFolder, isLate: () => boolean): BatchResults {
