@@ -60,7 +60,7 @@ function quickest({ unit, quickest }: Result): string[] {
   ]
 }
 
-export function inUnit(value: number, unit: Result['unit']): string {
+function inUnit(value: number, unit: Result['unit']): string {
   if (unit === 'ms') return `${value.toFixed(value < 100 ? 1 : 0)} ms`.padStart(9)
   return `${(value / 1e6).toFixed(value < 1e7 ? 3 : 1)} MB`.padStart(9)
 }
