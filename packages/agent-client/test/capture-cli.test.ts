@@ -65,6 +65,7 @@ test('a turn from begin to cat, with the shapes of the contract', () => {
         deleted: 0,
         skipped: 0,
         undone: 'no',
+        pinned: false,
       },
     ],
   })

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { watchTurns } from '#capture/watch-turns.ts'
 import { CLIENT_VERSION } from '#client-version.ts'
 import { type Environment, findHome, loadConfig, makeFolders } from '#config.ts'
@@ -37,6 +39,7 @@ type Note = (event: string, facts?: Readonly<Record<string, unknown>>) => void
 
 /** Callers of a resident before this one may still be looking at what it left behind. */
 const OLD_PLACES_MS = 60_000
+const LOOK_HOME_MS = 5_000
 
 /**
  * Is the resident, until it is told to end: one per user, with one store open and every tree watched. It carries out
@@ -56,15 +59,24 @@ export async function runResident(parts: ResidentParts): Promise<boolean> {
   // A promise that nobody waited for is a fault of one piece of work, and no reason to leave the others alone.
   const onStray = (error: unknown) => note('stray-error', { message: describeError(error) })
   process.on('unhandledRejection', onStray)
+  const looking = setInterval(() => {
+    if (isGone(home)) end()
+  }, LOOK_HOME_MS)
   try {
     await work(parts, home, note, stop.signal)
   } finally {
-    deleteResidentFacts(home.store)
+    clearInterval(looking)
+    if (!isGone(home)) deleteResidentFacts(home.store)
     lock.release()
     for (const signal of signals) process.off(signal, end)
     process.off('unhandledRejection', onStray)
   }
   return true
+}
+
+/** Somebody removed it, or put another one in its place: there is nothing left to serve. */
+function isGone(home: Home): boolean {
+  return !existsSync(join(home.store, 'turnback.db'))
 }
 
 async function work(parts: ResidentParts, home: Home, note: Note, signal: AbortSignal): Promise<void> {
