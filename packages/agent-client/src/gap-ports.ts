@@ -1,5 +1,8 @@
 import type { Listing, RemovedTurn, TurnId, WorkspaceId } from '@turnback/core'
 
+/** Why a turn is not sent as it is: retention removed it before it was, so only its place in the chain is known. */
+export const PURGED = 'purged'
+
 /** Where a log begins when retention has removed what was before. */
 export interface GapRow {
   /** Changes, events and restores up to this scan are gone. */

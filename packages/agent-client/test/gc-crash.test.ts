@@ -14,7 +14,7 @@ import type { StepPlan } from './support/plan-step.ts'
 const STEPS = fileURLToPath(new URL('./support/plan-step.ts', import.meta.url))
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 /** Kill points in one run of the tests; all of them by `pnpm test:long`. */
-const POINTS = process.env.TURNBACK_TEST_LONG === '1' ? Number.POSITIVE_INFINITY : 10
+const POINTS = process.env.TURNBACK_TEST_LONG === '1' ? Number.POSITIVE_INFINITY : 8
 
 /** A home in which gc has something of everything to do: turns to cut, blobs to remove, packs to rewrite and to make. */
 let rig: CaptureRig

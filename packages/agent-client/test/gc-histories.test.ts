@@ -9,7 +9,7 @@ import { collectGarbage } from '#store/gc.ts'
 import { runHere } from './support/command-here.ts'
 import { openRig, type Rig } from './support/restore-rig.ts'
 
-const HISTORIES = process.env.TURNBACK_TEST_LONG === '1' ? 100 : 6
+const HISTORIES = process.env.TURNBACK_TEST_LONG === '1' ? 100 : 4
 const FILES = ['a', 'b', 'd/x', 'd/e/y', 'f'] as const
 
 /** What happens to both: one store that gc is let loose on, and one that keeps everything. */

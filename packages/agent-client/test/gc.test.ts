@@ -123,6 +123,7 @@ test('a checkpoint and a pinned turn are returned to across the gap; what a pers
   expect(rig.snapshot()).toEqual(before)
   expect(await rig.restore(k.turn, { exact: true })).toMatchObject({ status: 'done' })
   expect(rig.read('b')).toBe('b0')
+  expect((await cli('diff', pinned, last)).json).toMatchObject({ error: { code: 'HISTORY_GAP' } })
   // Alone out of what came after: that is not known any more.
   await expect(rig.restore(pinned, { scope: 'turn' })).rejects.toMatchObject({ code: 'HISTORY_GAP' })
 })

@@ -6,6 +6,8 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { TurnId } from '@turnback/core'
 import type { Machine, Restore } from '@turnback/core/api'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { gcParts } from '#cli/gc-parts.ts'
+import { collectGarbage } from '#store/gc.ts'
 import { connectCaller, getConnection, loginFile } from '#sync/login.ts'
 import { sendHead } from '#sync/push-heads.ts'
 import { describeSync } from '#sync/status.ts'
@@ -114,6 +116,22 @@ describe('push', () => {
     expect(machine.deps.log.countOutbox().unpushed).toBe(1)
     expect((await run('push')).json).toMatchObject({ pushed: 2, unpushed: 0 })
     expect((await turnsOfMachine()).map(({ kind }) => kind).sort()).toEqual(['agent', 'outside'])
+  })
+
+  it('goes on from turns that retention removed before they were sent', async () => {
+    const turns = []
+    for (const color of ['red', 'green', 'blue', 'gray'])
+      turns.push(await changeCss(`body { color: ${color} }\n`))
+    const limits = { retentionDays: 14, retentionTurns: 2, budgetBytes: 5e9 }
+    expect(await collectGarbage(gcParts(machine.deps, {}, { limits }))).toMatchObject({ turns: 2 })
+    await logIn()
+    expect((await run('push')).json).toMatchObject({ pushed: 2, unpushed: 0, setAside: [] })
+    expect((await turnsOfMachine()).map(({ turn }) => turn).sort()).toEqual(turns.slice(2).sort())
+    expect((await run('push')).json).toMatchObject({ pushed: 0, unpushed: 0 })
+    // What was sent can go now, and what comes after it is sent as ever.
+    turns.push(await changeCss('body { color: white }\n'))
+    expect(await collectGarbage(gcParts(machine.deps, machine.env, { limits }))).toMatchObject({ turns: 1 })
+    expect((await run('push')).json).toMatchObject({ pushed: 1 })
   })
 
   it('sends the reports of local restores', async () => {

@@ -32,10 +32,15 @@ export function changesOfTurn(deps: Deps, workspace: Workspace, turn: TurnRow): 
   return foldChanges(own)
 }
 
-/** From the tree at one turn's end to the tree at another's, whichever came first. */
+/**
+ * From the tree at one turn's end to the tree at another's, whichever came first.
+ * @throws HISTORY_GAP when what lies between was removed
+ */
 export function changesBetween(deps: Deps, workspace: Workspace, from: TurnRow, to: TurnRow): PathChange[] {
   const [start, end] = [endOf(from), endOf(to)]
   if (start > end) return changesBetween(deps, workspace, to, from).map(turnedRound)
+  if (start < (deps.log.findGap(workspace.id)?.scan ?? 0))
+    throw new DomainError('HISTORY_GAP', { turn: from.turn })
   const within = <T extends { readonly scan: number }>(change: T): boolean =>
     change.scan > start && change.scan <= end
   const written = deps.log

@@ -36,6 +36,13 @@ export function insertRemovedTurn(db: Database, workspace: WorkspaceId, removed:
     ...[removed.turn, workspace, removed.number, removed.kind, removed.session, removed.beginScan],
     ...[removed.isUndone ? 1 : 0, removed.headAfter, removed.branch],
   )
+  // Its place in the chain, as long as its envelope is there.
+  db.run(
+    `UPDATE removed_turns SET (seq, prev, sha256, pushed_at) =
+        (SELECT seq, prev, sha256, pushed_at FROM envelopes e WHERE e.turn = removed_turns.turn)
+      WHERE turn = ?`,
+    removed.turn,
+  )
 }
 
 export function listListed(db: Database, workspace: WorkspaceId): ListedTurnRow[] {

@@ -13,6 +13,7 @@ import {
   type TurnManifest,
   type WorkspaceId,
 } from '@turnback/core'
+import { PURGED } from '#gap-ports.ts'
 import type {
   HeadItem,
   JournalRow,
@@ -201,8 +202,11 @@ export class SqliteLog implements Log {
 
   listOutbox(workspace: WorkspaceId, limit = 1000): OutboxItem[] {
     const sql = `SELECT e.turn, e.workspace, t.kind, e.seq, e.prev, e.sha256, e.pushed_at, e.parked
-      FROM envelopes e JOIN turns t ON t.id = e.turn
-      WHERE e.workspace = ? AND e.pushed_at IS NULL ORDER BY e.seq LIMIT ?`
+        FROM envelopes e JOIN turns t ON t.id = e.turn
+        WHERE e.workspace = ?1 AND e.pushed_at IS NULL
+      UNION ALL SELECT turn, workspace, kind, seq, prev, sha256, pushed_at, '${PURGED}' FROM removed_turns
+        WHERE workspace = ?1 AND pushed_at IS NULL AND seq IS NOT NULL
+      ORDER BY seq LIMIT ?2`
     return this.db.all(sql, workspace, limit).map(toOutboxItem)
   }
 
@@ -235,7 +239,10 @@ export class SqliteLog implements Log {
   }
 
   markPushed(turn: TurnId, pushedAt: string): void {
-    this.transact(() => this.db.run('UPDATE envelopes SET pushed_at = ? WHERE turn = ?', pushedAt, turn))
+    this.transact(() => {
+      this.db.run('UPDATE envelopes SET pushed_at = ? WHERE turn = ?', pushedAt, turn)
+      this.db.run('UPDATE removed_turns SET pushed_at = ? WHERE turn = ?', pushedAt, turn)
+    })
   }
 
   setAside(turn: TurnId, why: string): void {
@@ -245,6 +252,7 @@ export class SqliteLog implements Log {
   markAllUnpushed(forgetSetAside: boolean): void {
     this.transact(() => {
       this.db.run('UPDATE envelopes SET pushed_at = NULL')
+      this.db.run('UPDATE removed_turns SET pushed_at = NULL')
       if (forgetSetAside) this.db.run('UPDATE envelopes SET parked = NULL')
       this.db.run('UPDATE reports SET pushed_at = NULL')
     })

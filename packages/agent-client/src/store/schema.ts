@@ -125,4 +125,12 @@ CREATE INDEX turns_of_session ON turns(workspace, session, number);
   `
 ALTER TABLE blocks ADD COLUMN solid INTEGER NOT NULL DEFAULT 0;
 `,
+  // Of removed turns, what a stub says in their place and what their chain is checked by.
+  `
+ALTER TABLE removed_turns ADD COLUMN seq INTEGER;
+ALTER TABLE removed_turns ADD COLUMN prev TEXT;
+ALTER TABLE removed_turns ADD COLUMN sha256 TEXT;
+ALTER TABLE removed_turns ADD COLUMN pushed_at TEXT;
+CREATE INDEX removed_turns_unpushed ON removed_turns(workspace, seq) WHERE pushed_at IS NULL AND seq IS NOT NULL;
+`,
 ]

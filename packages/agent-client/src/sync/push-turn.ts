@@ -1,6 +1,7 @@
 import { zstdCompressSync } from 'node:zlib'
 import { type BlobId, DomainError, limits, type Stub, type WorkspaceId } from '@turnback/core'
 import { routes } from '@turnback/core/api'
+import { PURGED } from '#gap-ports.ts'
 import type { BlobStore, Log, MachineIdentity, OutboxItem } from '#ports.ts'
 import { listBlobIds } from './blob-ids.ts'
 import type { Caller, CallOptions } from './caller.ts'
@@ -28,7 +29,7 @@ export async function sendTurn(parts: PushParts, item: OutboxItem): Promise<void
   }
 }
 
-/** Sends what stands for a turn that was set aside, so that the chain goes on from it. */
+/** Sends what stands for a turn that was set aside or removed, so that the chain goes on from it. */
 export async function sendStub(parts: PushParts, item: OutboxItem): Promise<void> {
   const stub: Stub = {
     turn: item.turn,
@@ -36,7 +37,7 @@ export async function sendStub(parts: PushParts, item: OutboxItem): Promise<void
     seq: item.seq,
     prev: item.prev,
     sha256: item.sha256,
-    reason: 'parked',
+    reason: item.parked === PURGED ? 'purged' : 'parked',
   }
   const envelope = parts.identity.signEnvelope('stub', Buffer.from(JSON.stringify(stub)))
   await putEnvelope(parts, item, zstdCompressSync(envelope))

@@ -15,7 +15,7 @@ import {
 import { toEntries } from '#capture/entries.ts'
 import { openEnvelope } from '#crypto/check-envelope.ts'
 import type { ClientDeps } from '#deps.ts'
-import type { GapRow, TurnRow, Workspace } from '#ports.ts'
+import type { TurnRow, Workspace } from '#ports.ts'
 import { bytes, id, integer, json, type Row, text, textOrNull } from '#store/rows.ts'
 
 /** Something in the log that is not as it should be. */
@@ -94,30 +94,21 @@ function isState(value: unknown): boolean {
   }
 }
 
-/** Each envelope goes on from the one before; only the part that retention removed is not there. */
-function checkChain({ db, log }: ClientDeps, workspace: Workspace, say: Say): void {
-  const gap = log.findGap(workspace.id)
-  let before: { seq: number; sha256: string | null } = { seq: 0, sha256: null }
-  const sql = 'SELECT turn, seq, prev, sha256 FROM envelopes WHERE workspace = ? ORDER BY seq'
+/** Each envelope goes on from the one before; of those that retention removed the place in the chain is known. */
+function checkChain({ db }: ClientDeps, workspace: Workspace, say: Say): void {
+  let last: { seq: number; sha256: string | null } = { seq: 0, sha256: null }
+  const sql = `SELECT turn, seq, prev, sha256 FROM envelopes WHERE workspace = ?1
+    UNION ALL SELECT turn, seq, prev, sha256 FROM removed_turns WHERE workspace = ?1 AND seq IS NOT NULL
+    ORDER BY seq`
   for (const row of db.all(sql, workspace.id)) {
-    const [turn, seq, prev] = [id(row, 'turn', 't'), integer(row, 'seq'), textOrNull(row, 'prev')]
-    const wanted = before.seq === seq - 1 ? before.sha256 : findRemoved(gap, seq - 1)
-    if (wanted === undefined) say(turn, `envelope ${seq - 1} is not there`)
-    else if (wanted !== ANY && wanted !== prev) say(turn, `envelope ${seq} does not follow ${seq - 1}`)
-    before = { seq, sha256: text(row, 'sha256') }
+    const [turn, seq] = [id(row, 'turn', 't'), integer(row, 'seq')]
+    if (seq !== last.seq + 1) say(turn, `envelope ${last.seq + 1} is not there`)
+    else if (textOrNull(row, 'prev') !== last.sha256) say(turn, `envelope ${seq} does not follow ${last.seq}`)
+    last = { seq, sha256: text(row, 'sha256') }
   }
   const head = db.get('SELECT next_seq, head_sha256 FROM workspaces WHERE id = ?', workspace.id) ?? {}
-  const last = gap !== null && gap.seq > before.seq ? gap : before
   if (integer(head, 'next_seq') !== last.seq + 1 || textOrNull(head, 'head_sha256') !== last.sha256)
     say(null, 'the end of the chain is not where the workspace says')
-}
-
-const ANY = Symbol('removed, and its hash with it')
-
-/** The hash of an envelope that retention removed; undefined when it should be there. */
-function findRemoved(gap: GapRow | null, seq: number): string | null | typeof ANY | undefined {
-  if (gap === null || seq > gap.seq) return undefined
-  return seq === gap.seq ? gap.sha256 : ANY
 }
 
 function checkTurn(deps: ClientDeps, workspace: Workspace, turn: TurnId, say: Say): void {
