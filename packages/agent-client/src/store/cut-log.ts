@@ -29,7 +29,7 @@ export interface CutParts {
 }
 
 /** A pinned turn, and a checkpoint that nobody let go, list themselves when what came after them is removed. */
-export const IS_LISTED = "(pinned = 1 OR (kind = 'checkpoint' AND pinned = 0))"
+const IS_LISTED = "(pinned = 1 OR (kind = 'checkpoint' AND pinned = 0))"
 
 const CHANGES_UP_TO = `SELECT c.*, t.kind AS kind, t.session AS session FROM changes c JOIN turns t ON t.id = c.turn
   WHERE c.workspace = ? AND c.scan <= ? ORDER BY c.scan, c.path`

@@ -40,7 +40,7 @@ export interface RetentionWish {
 }
 
 /** A restore this young keeps all that taking it back needs, whatever the limits say. */
-export const RESTORE_BACKUP_MS = 14 * 86_400_000
+const RESTORE_BACKUP_MS = 14 * 86_400_000
 
 /** What is never removed, each rule by itself: the lowest scan that it keeps, or null when it keeps nothing. */
 export type RetentionRule = (input: RetentionInput) => number | null
