@@ -267,6 +267,8 @@ export interface CaptureLog {
   /** Closed turns that have no signed manifest yet, oldest first. */
   listUnsigned(workspace: WorkspaceId): TurnRow[]
   isSigned(turn: TurnId): boolean
+  /** Whether an agent has begun another turn since. */
+  hasLaterTurn(turn: TurnRow): boolean
   /** Turns of the workspace that were open at a time between the two scans. */
   listOverlaps(turn: TurnRow): TurnId[]
 

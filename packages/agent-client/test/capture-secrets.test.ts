@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { isSealed, type TurnId } from '@turnback/core'
+import { DomainError, isSealed, type TurnId } from '@turnback/core'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { CaptureRig, entryOf } from './support/capture-rig.ts'
 
@@ -184,4 +184,21 @@ test('of what is too big to be searched only the beginning is read: a text is se
   }
   expect([isSealed(idOf('video')), isSealed(idOf('long.txt'))]).toEqual([false, true])
   expect(read.mock.calls.flat()).not.toContain(idOf('video'))
+})
+
+test('bytes that are lost keep no turn from being signed', async () => {
+  rig.write('a', 'what will be lost')
+  await rig.init()
+  const state = rig.deps.log.getKnownTree(rig.workspace.id).get('a')
+  if (state?.kind !== 'file') throw new Error('a was captured')
+  const { packedBlobs } = rig.deps
+  const read = packedBlobs.read.bind(packedBlobs)
+  const damaged = vi.spyOn(packedBlobs, 'read').mockImplementation((id) => {
+    if (id === state.blob) throw new DomainError('BLOB_HASH_MISMATCH', { blob: id })
+    return read(id)
+  })
+  const first = await rig.turn(() => rig.write('a', 'by the agent'))
+  const second = await rig.turn(() => rig.write('b', 'by the agent'))
+  damaged.mockRestore()
+  expect([first, second].map(({ entries }) => entries.map(({ path }) => path))).toEqual([['a'], ['b']])
 })

@@ -27,7 +27,7 @@ function pay(n: number): void {
 function openCaptured(manifest: TurnManifest): { rows: number[]; check: unknown } {
   const folder = join(rig.top, `copy-${manifest.number}`)
   mkdirSync(folder)
-  for (const name of ['app.data', 'app.data-wal']) {
+  for (const name of ['app.data', 'app.data-wal', 'app.data-journal']) {
     const state = rig.deps.log.getKnownTree(rig.workspace.id).get(name)
     if (state?.kind === 'file') writeFileSync(join(folder, name), rig.deps.blobs.read(state.blob))
   }
@@ -96,6 +96,32 @@ test('one that is always written to is left out whole, with the reason, and had 
   const { rows } = openCaptured(next)
   expect(rows[0]).toBe(rows[1])
   expect(rig.deps.log.getKnownTree(rig.workspace.id).get('app.data')).toMatchObject({ kind: 'file' })
+})
+
+test('a transaction that begins between the walk and the reading is seen by its journal', async () => {
+  db.exec('PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; PRAGMA cache_spill = 1')
+  pay(1)
+  await rig.init()
+  const turn = await rig.begin()
+  pay(2)
+  const { packedBlobs } = rig.deps
+  const put = packedBlobs.putOpenFile.bind(packedBlobs)
+  let isOpen = false
+  packedBlobs.putOpenFile = (workspace, fd, sealed) => {
+    // Half of it is in the file already when that is read; the other half never comes.
+    if (!isOpen)
+      db.exec(
+        "BEGIN; INSERT INTO a SELECT value FROM json_each('[' || rtrim(replace(hex(zeroblob(20000)), '0', '1,'), ',') || ']')",
+      )
+    isOpen = true
+    return put(workspace, fd, sealed)
+  }
+  await rig.end()
+  packedBlobs.putOpenFile = put
+  const { rows, check } = openCaptured(await rig.manifest(turn))
+  db.exec('ROLLBACK')
+  expect(check).toEqual({ integrity_check: 'ok' })
+  expect(rows[0]).toBe(rows[1])
 })
 
 test('files that only look like a database’s are files like any other', async () => {

@@ -189,6 +189,30 @@ test('what was not heard is found by the look after the end, and is the turn’s
   expect(rig.deps.log.listTurns(rig.workspace.id)).toHaveLength(1)
 })
 
+test('what nobody told of and was changed before the turn is a person’s, though the look after the end finds it', async () => {
+  await rig.init()
+  await countLooks()
+  deafenTo('d1/f1')
+  rig.write('d1/f1', 'by hand, unheard')
+  await new Promise((done) => setTimeout(done, 30))
+  const turn = await rig.turn(() => rig.write('d2/f2', 'by the agent'))
+  expect(outline(turn)).toEqual(['d2/f2: file → file'])
+  await rig.begin()
+  const outside = rig.deps.log.listTurns(rig.workspace.id).filter(({ kind }) => kind === 'outside')
+  expect(outside).toMatchObject([{ changed: 1 }])
+})
+
+test('a look after an end that others overtook is given up', async () => {
+  await rig.init()
+  await rig.begin()
+  const { row } = await rig.end()
+  await rig.begin({ session: 's2' })
+  await rig.end('s2')
+  expect(await auditTree(rig.deps, rig.workspace, { turn: row.turn, untilMs: Date.now() }, () => false)).toBe(
+    false,
+  )
+})
+
 test('a person’s work right after the end is nobody’s, also when the look after the end sees it', async () => {
   await rig.init()
   const turn = await rig.begin()

@@ -1,6 +1,6 @@
 import { DomainError, type RelPath, type TurnId } from '@turnback/core'
 import type { CaptureDeps, ChangedNames, ChangedPaths, KnownTree } from '#capture-ports.ts'
-import type { Lease, Leases, TurnRow, Workspace } from '#ports.ts'
+import type { Lease, Leases, Workspace } from '#ports.ts'
 import { lookAtTree } from './look.ts'
 import type { JustClosed } from './record-scan.ts'
 import { searchUnsigned, signClosedTurns } from './sign-turns.ts'
@@ -88,8 +88,7 @@ export async function auditTree(
     const isDone = await deps.leases.run(workspace, 'capture', async (lease) => {
       const row = deps.log.findTurn(turn)
       const isLatest = row !== null && !row.isOpen && !deps.captureLog.isSigned(turn)
-      if (isStopped() || !isLatest || deps.log.listOpenTurns(workspace.id).some(isLaterThan(row)))
-        return false
+      if (isStopped() || !isLatest || deps.captureLog.hasLaterTurn(row)) return false
       await auditPiece(deps, lease, workspace, { turn: row, untilMs }, piece)
       return true
     })
@@ -99,8 +98,6 @@ export async function auditTree(
   }
   return true
 }
-
-const isLaterThan = (row: TurnRow) => (other: TurnRow) => other.number > row.number
 
 async function auditPiece(
   deps: CaptureDeps,

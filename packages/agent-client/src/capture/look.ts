@@ -61,7 +61,8 @@ export async function lookAtTree(
     // Counting is slow: it is left to the audit that follows a quick look.
     countExcluded: options.countExcluded && heard?.paths == null,
     deadlineMs: options.deadlineMs,
-    giveUpMs: options.giveUpMs ?? null,
+    // Of a tree that is not known at all, a turn could not even say what it lost.
+    giveUpMs: isFirst ? null : (options.giveUpMs ?? null),
     nested,
     isSealed: (path) => sealed.has(path),
     ...(isFirst ? { first: startFirstReads(deps, workspace) } : {}),

@@ -80,7 +80,8 @@ const NOT_KNOWN: State = { kind: 'skipped', reason: 'budget' }
 function suspectOf({ turn, untilMs }: JustClosed, events: readonly ToolEvent[]): Suspect {
   invariant(turn.endScan !== null, 'a closed turn has an end')
   const suspect = makeSuspect(turn, events, turn.endScan, false)
-  return { ...suspect, notAfterMs: untilMs, isOver: true }
+  // Before it began nobody's watcher may have heard of it either: then it is not the turn's.
+  return { ...suspect, notBeforeMs: Date.parse(turn.startedAt), notAfterMs: untilMs, isOver: true }
 }
 
 function isOf(change: NewChange, turn: TurnId): boolean {

@@ -1,5 +1,6 @@
 import {
   ABSENT,
+  type BlobId,
   type Entry,
   invariant,
   isSealed,
@@ -20,6 +21,7 @@ import { signTurn } from './sign-turns.ts'
 export function recordRestore(deps: CaptureDeps, workspace: Workspace, record: RestoreRecord): TurnRow {
   return deps.log.transact(() => {
     deps.blobs.flush()
+    deps.blobs.confirm(blobsOf(record))
     const scan = deps.captureLog.takeScan(workspace.id)
     const detail: RestoreDetail = { ...record.detail, scan }
     const git = deps.git(workspace.root)
@@ -67,6 +69,12 @@ export function recordRestore(deps: CaptureDeps, workspace: Workspace, record: R
     signTurn(deps, workspace, row, entries, detail)
     return row
   })
+}
+
+/** What the restore made, and what it gave back: all of it is to be in the store once the log names it. */
+function* blobsOf({ entries, detail }: RestoreRecord): Generator<BlobId> {
+  for (const { before, after } of [...entries, ...detail.pushed])
+    for (const state of [before, after]) if (state.kind === 'file') yield state.blob
 }
 
 export function recordReport(deps: CaptureDeps, workspace: Workspace, report: RestoreReport): void {

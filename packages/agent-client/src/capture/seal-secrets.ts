@@ -1,4 +1,4 @@
-import { type BlobId, type Change, isSealed, type RelPath, type State } from '@turnback/core'
+import { type BlobId, type Change, DomainError, isSealed, type RelPath, type State } from '@turnback/core'
 import type { CaptureDeps } from '#capture-ports.ts'
 import type { Workspace } from '#ports.ts'
 
@@ -83,8 +83,8 @@ function* groupTexts(deps: CaptureDeps, blobs: Iterable<BlobId>): Generator<Text
     const sizeBytes = deps.blobs.findSize(blob) ?? 0
     if (sizeBytes === 0) continue
     const isLong = sizeBytes > LARGEST_TEXT
-    const bytes = isLong ? readFirstPiece(deps, blob) : deps.blobs.read(blob)
-    if (bytes.subarray(0, HEAD_BYTES).includes(0)) continue
+    const bytes = readOrNull(() => (isLong ? readFirstPiece(deps, blob) : deps.blobs.read(blob)))
+    if (bytes === null || bytes.subarray(0, HEAD_BYTES).includes(0)) continue
     group.push({ blob, text: isLong ? null : new TextDecoder().decode(bytes) })
     if (isLong) continue
     size += sizeBytes
@@ -94,6 +94,18 @@ function* groupTexts(deps: CaptureDeps, blobs: Iterable<BlobId>): Generator<Text
     size = 0
   }
   if (group.length > 0) yield group
+}
+
+/** Null for bytes that are lost: nobody can search or send them, and they stand in the way of no other turn. */
+function readOrNull(read: () => Uint8Array): Uint8Array | null {
+  try {
+    return read()
+  } catch (error) {
+    const isLost =
+      error instanceof DomainError && (error.code === 'BLOB_NOT_FOUND' || error.code === 'BLOB_HASH_MISMATCH')
+    if (isLost) return null
+    throw error
+  }
 }
 
 /** What the store gives first of a long file; the biggest ones lie there in pieces. */
@@ -119,7 +131,8 @@ function sealChange(deps: CaptureDeps, workspace: Workspace, change: Change): Ch
 
 function sealState(deps: CaptureDeps, workspace: Workspace, state: State): State {
   if (state.kind !== 'file' || isSealed(state.blob)) return state
-  return { ...state, blob: deps.blobs.put(workspace.id, deps.blobs.read(state.blob), true) }
+  const bytes = readOrNull(() => deps.blobs.read(state.blob))
+  return bytes === null ? state : { ...state, blob: deps.blobs.put(workspace.id, bytes, true) }
 }
 
 /** Per path, the plain names that were given up for sealed ones. */

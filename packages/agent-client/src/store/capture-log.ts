@@ -318,6 +318,11 @@ export class SqliteCaptureLog implements CaptureLog {
     return this.#db.get('SELECT 1 FROM envelopes WHERE turn = ?', turn) !== undefined
   }
 
+  hasLaterTurn({ workspace, number }: TurnRow): boolean {
+    const sql = "SELECT 1 FROM turns WHERE workspace = ? AND number > ? AND kind IN ('agent', 'task') LIMIT 1"
+    return this.#db.get(sql, workspace, number) !== undefined
+  }
+
   listOverlaps(turn: TurnRow): TurnId[] {
     const rows = this.#db.all(
       `SELECT id FROM turns WHERE workspace = ? AND id <> ? AND kind IN ('agent', 'task')

@@ -107,7 +107,7 @@ export class Database {
     } finally {
       this.#depth--
     }
-    for (const step of this.#afterCommit) step()
+    runAll(this.#afterCommit)
     return result
   }
 
@@ -156,6 +156,19 @@ export class Database {
     this.#statements.set(sql, made)
     return made
   }
+}
+
+/** All of them, whatever becomes of one: each stands for itself, and what was kept is kept. */
+function runAll(steps: readonly (() => void)[]): void {
+  const failed = steps.flatMap((step) => {
+    try {
+      step()
+      return []
+    } catch (error) {
+      return [error]
+    }
+  })
+  if (failed.length > 0) throw failed[0]
 }
 
 function translate<T>(work: () => T): T {

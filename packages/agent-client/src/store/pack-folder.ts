@@ -12,7 +12,7 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { invariant, limits, PACK_MAGIC } from '@turnback/core'
+import { DomainError, invariant, limits, PACK_MAGIC } from '@turnback/core'
 import type { Database } from './database.ts'
 import type { Frame } from './pack-frame.ts'
 import { PackReader } from './pack-reader.ts'
@@ -65,11 +65,17 @@ export class PackFolder {
     return folder
   }
 
-  /** Lists a finished pack in the index; it moves to `packs/` when the transaction is kept. @returns its number */
+  /**
+   * Lists a finished pack in the index; it moves to `packs/` when the transaction is kept. @returns its number
+   * @throws NOT_RECORDED when it is not there as it was written: nothing is to name bytes that are lost
+   */
   adopt(name: string, bytes: number): number {
+    if (statSync(join(this.tmp, name), { throwIfNoEntry: false })?.size !== bytes)
+      throw new DomainError('NOT_RECORDED', { pack: name })
     syncFolder(this.tmp)
     this.#db.run('INSERT INTO packs(name, bytes) VALUES (?, ?)', name, bytes)
-    this.#db.afterCommit(() => renameSync(join(this.tmp, name), join(this.packs, name)))
+    // One that stays is found there by readers, and moved by the next start.
+    this.#db.afterCommit(() => madeUpForLater(() => renameSync(join(this.tmp, name), join(this.packs, name))))
     return integer(this.#db.get('SELECT id FROM packs WHERE name = ?', name) ?? {}, 'id')
   }
 
@@ -94,7 +100,8 @@ export class PackFolder {
     this.#db.run('DELETE FROM blocks WHERE pack = ?', pack)
     this.#db.run('DELETE FROM packs WHERE id = ?', pack)
     const name = text(row, 'name')
-    this.#db.afterCommit(() => rmSync(join(this.packs, name), { force: true }))
+    // One that stays is no longer listed, and removed with the next.
+    this.#db.afterCommit(() => madeUpForLater(() => rmSync(join(this.packs, name), { force: true })))
     return true
   }
 
@@ -183,6 +190,15 @@ export class PackFolder {
 /** Others finish, move and remove packs meanwhile. */
 function sizesOf(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0)
+}
+
+/** What follows a commit and is made up for later: what was kept must not be told as a failure. */
+function madeUpForLater(work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+  }
 }
 
 /** What could not be written whole is cut off again at once: on a full disk every byte counts. */

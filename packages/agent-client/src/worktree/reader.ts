@@ -57,6 +57,7 @@ function isForCrew(tasks: readonly ReadTask[], isWarm: boolean): boolean {
 export class Reader {
   readonly #reading: Reading
   readonly sealed: RelPath[] = []
+  readonly foldersRead = new Set<RelPath>()
   hashed = 0
   overBudget = 0
   unreadable = 0
@@ -206,6 +207,7 @@ export class Reader {
     scan.seen.get(task.folder)?.entries.set(task.name, { state, stamp })
     if (result.changedNs > 0n) scan.changedNs.set(path, result.changedNs)
     if (result.stamp !== '') this.#stamps.set(path, result.stamp)
+    this.foldersRead.add(task.folder)
     if (this.#toSeal.has(task)) this.sealed.push(path)
     this.#unsaved.add(task.folder)
     if (state.kind !== 'skipped') return

@@ -1,5 +1,5 @@
-import { readSync } from 'node:fs'
-import type { RelPath } from '@turnback/core'
+import { readdirSync, readSync } from 'node:fs'
+import { type RelPath, writeName } from '@turnback/core'
 import type { KnownEntry } from '#capture-ports.ts'
 import type { Workspace } from '#ports.ts'
 import { type Anchoring, type Folder, openFolder, PathBlocked } from './anchored.ts'
@@ -23,6 +23,8 @@ const TRIES = 3
 
 /** What reads the files of a look, as far as it is needed here. */
 export interface SetReader {
+  /** Folders in which this look read a file. */
+  readonly foldersRead: Iterable<RelPath>
   /** The stamp that a file had when this look read it; null when it did not. */
   stampRead(path: RelPath): string | null
   readAgain(opened: Folder, folder: RelPath, name: string, sizeBytes: number): void
@@ -37,19 +39,31 @@ export function settleSqliteSets(
   reader: SetReader,
   anchoring: Anchoring,
 ): void {
-  for (const [folder, { entries }] of seen) {
-    for (const base of findDatabases(entries.keys())) {
-      const wasRead = (end: string) =>
-        reader.stampRead(joinPath(folder, base + end)) !== null || isTorn(entries.get(base + end))
-      if (!WRITTEN.some(wasRead)) continue
-      try {
-        using opened = openFolder(workspace, folder, anchoring)
-        if (isDatabase(opened, base)) settleSet(opened, folder, base, entries, reader)
-      } catch (error) {
-        // The folder went away meanwhile: the next look tells what it is now.
-        if (!(error instanceof PathBlocked)) throw error
-      }
+  for (const folder of [...reader.foldersRead]) {
+    const entries = seen.get(folder)?.entries
+    if (entries === undefined) continue
+    try {
+      using opened = openFolder(workspace, folder, anchoring)
+      settleFolder(opened, folder, entries, reader)
+    } catch (error) {
+      // The folder went away meanwhile, or was closed to us: the next look tells what it is now.
+      if (!(error instanceof PathBlocked) && !isSystemError(error)) throw error
     }
+  }
+}
+
+function settleFolder(
+  opened: Folder,
+  folder: RelPath,
+  entries: Map<string, KnownEntry>,
+  reader: SetReader,
+): void {
+  // Names as they are now: a log that was begun after the walk tells that the database was being written to.
+  const names = [...entries.keys(), ...readdirSync(opened.self, 'buffer').map((name) => writeName(name))]
+  for (const base of findDatabases(names)) {
+    const wasRead = (end: string) =>
+      reader.stampRead(joinPath(folder, base + end)) !== null || isTorn(entries.get(base + end))
+    if (WRITTEN.some(wasRead) && isDatabase(opened, base)) settleSet(opened, folder, base, entries, reader)
   }
 }
 
