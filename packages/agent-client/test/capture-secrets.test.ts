@@ -124,17 +124,22 @@ test('texts that come with a turn are masked before they are written anywhere', 
   expect(everythingReadable()).not.toContain(TOKEN)
 })
 
-test('what could not be searched in time is sealed', async () => {
+test('a turn that could not be searched in time is signed by who comes next, and not before it was searched', async () => {
+  rig.write('a', 'a')
   await rig.init()
   const turn = await rig.begin()
-  rig.write('harmless', 'text')
+  rig.write('key.txt', `token ${TOKEN}`)
+  const { nowMs } = rig.deps.clock
   // Each look at the clock takes a minute.
   rig.deps.clock.nowMs = () => {
     rig.aheadMs += 60_000
     return Date.now() + rig.aheadMs
   }
-  await rig.end()
-  expect(entryOf(await rig.manifest(turn), 'harmless').sealed).toBe(true)
+  const { row } = await rig.end()
+  rig.deps.clock.nowMs = nowMs
+  expect(row).toMatchObject({ isOpen: false, created: 1 })
+  expect(rig.deps.captureLog.isSigned(turn)).toBe(false)
+  expect(entryOf(await rig.manifest(turn), 'key.txt').sealed).toBe(true)
 })
 
 test('keys and the store are for their owner alone', async () => {

@@ -40,7 +40,7 @@ export function createAudits(deps: CaptureDeps & { readonly leases: Leases }, no
       if (!isWhole) note('audit-cut-off', { workspace: workspace.id })
       const found = await searchUnsigned(deps, workspace)
       if (isClosed) return
-      await deps.leases.run(workspace, 'capture', () => signClosedTurns(deps, workspace, found))
+      await deps.leases.run(workspace, 'capture', () => signClosedTurns(deps, workspace, { found }))
     } catch (error) {
       if (!(error instanceof Error)) throw error
       const code = error instanceof DomainError ? error.code : 'INTERNAL'

@@ -73,7 +73,7 @@ export function createCapture(
     async settle(workspace) {
       if (deps.captureLog.listUnsigned(workspace.id).length === 0) return
       const found = await searchUnsigned(deps, workspace)
-      await leases.run(workspace, 'capture', () => signClosedTurns(deps, workspace, found))
+      await leases.run(workspace, 'capture', () => signClosedTurns(deps, workspace, { found }))
     },
   }
 }

@@ -2,8 +2,6 @@ import { type BlobId, type Change, DomainError, isSealed, type RelPath, type Sta
 import type { CaptureDeps } from '#capture-ports.ts'
 import type { Workspace } from '#ports.ts'
 
-/** What one turn's end may spend on looking for secrets. What is not looked at by then is sealed. */
-const SEARCH_MS = 8000
 /** Texts are searched in groups of about this much. */
 const GROUP_BYTES = 1024 * 1024
 /** Texts above this are sealed without a look. */
@@ -37,12 +35,16 @@ export function sealPaths(
   return sealed
 }
 
-/** Finds out which of a turn's paths hold secrets by their content. */
+/**
+ * Finds out which of a turn's paths hold secrets by their content.
+ * @returns null when the search was not done by `untilMs` (milliseconds since 1970; null to take the time it takes)
+ */
 export async function findSecretPaths(
   deps: CaptureDeps,
   workspace: Workspace,
   changes: readonly Change[],
-): Promise<Set<RelPath>> {
+  untilMs: number | null,
+): Promise<Set<RelPath> | null> {
   const secret = new Set<RelPath>()
   const pathsOf = new Map<BlobId, RelPath[]>()
   for (const { path, before, after } of changes) {
@@ -57,12 +59,9 @@ export async function findSecretPaths(
       }
     }
   }
-  const until = deps.clock.nowMs() + SEARCH_MS
   for (const group of groupTexts(deps, pathsOf.keys())) {
-    const isLate = deps.clock.nowMs() > until
-    const found = isLate
-      ? group.map(() => true)
-      : await deps.secrets.find(group.map(({ text }) => text ?? ''))
+    if (untilMs !== null && deps.clock.nowMs() > untilMs) return null
+    const found = await deps.secrets.find(group.map(({ text }) => text ?? ''))
     group.forEach(({ blob, text }, i) => {
       if (text === null || found[i] === true) for (const path of pathsOf.get(blob) ?? []) secret.add(path)
     })

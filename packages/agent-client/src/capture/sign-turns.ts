@@ -16,29 +16,38 @@ import { toEntries } from './entries.ts'
 import { countCoverage } from './losses.ts'
 import { findSecretPaths, sealPaths } from './seal-secrets.ts'
 
+/** What an agent or a person waits for the search of what a turn changed: a whole tree takes longer. */
+export const SEARCH_MS = 8000
+
 /** Which paths of turns hold secrets, as far as somebody has looked. */
 export type FoundSecrets = ReadonlyMap<TurnId, ReadonlySet<RelPath>>
 
 /** Searches what unsigned turns changed. Takes long and needs no lease: what a closed turn changed stays as it is. */
 export async function searchUnsigned(deps: CaptureDeps, workspace: Workspace): Promise<FoundSecrets> {
   const found = new Map<TurnId, ReadonlySet<RelPath>>()
-  for (const turn of deps.captureLog.listUnsigned(workspace.id))
-    found.set(turn.turn, await findSecretPaths(deps, workspace, deps.captureLog.listChangesOf(turn)))
+  for (const turn of deps.captureLog.listUnsigned(workspace.id)) {
+    const secret = await findSecretPaths(deps, workspace, deps.captureLog.listChangesOf(turn), null)
+    if (secret !== null) found.set(turn.turn, secret)
+  }
   return found
 }
 
 /**
  * Signs the manifests of closed turns that have none yet, oldest first. With the lease held.
  * @param found what was searched before; the others are searched now
+ * @param searchMs how long somebody waits for that; a turn that is not searched by then is left to who comes next
  */
 export async function signClosedTurns(
   deps: CaptureDeps,
   workspace: Workspace,
-  found: FoundSecrets = new Map(),
+  { found = new Map(), searchMs = null }: { found?: FoundSecrets; searchMs?: number | null } = {},
 ): Promise<void> {
+  const untilMs = searchMs === null ? null : deps.clock.nowMs() + searchMs
   for (const turn of deps.captureLog.listUnsigned(workspace.id)) {
     const made = deps.captureLog.listChangesOf(turn)
-    const secret = found.get(turn.turn) ?? (await findSecretPaths(deps, workspace, made))
+    const secret = found.get(turn.turn) ?? (await findSecretPaths(deps, workspace, made, untilMs))
+    // The chain keeps the order of turns.
+    if (secret === null) return
     const changes = sealPaths(deps, workspace, made, secret)
     deps.log.transact(() => {
       deps.blobs.flush()
