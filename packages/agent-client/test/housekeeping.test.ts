@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { getPriority } from 'node:os'
+import { constants, getPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -48,7 +48,7 @@ test('again and again, at the lowest priority; one that fails is told, and the n
   await noted(2)
   await housekeeping.close()
   expect(notes[1]).toMatchObject({ event: 'gc' })
-  expect(Number(notes[1]?.facts.priority)).toBeGreaterThanOrEqual(getPriority())
+  expect(Number(notes[1]?.facts.priority)).toBe(Math.max(getPriority(), constants.priority.PRIORITY_LOW))
   notes = []
   const failing = start(
     script('console.log(JSON.stringify({ error: { code: "STORE_LOCKED" } })); process.exitCode = 1'),
@@ -68,6 +68,14 @@ test('it is ended with the client, and does not begin after that', async () => {
   await housekeeping.close()
   await housekeeping.close()
   expect(notes).toMatchObject([{ event: 'gc-failed', facts: { signal: 'SIGTERM' } }])
-  const never = startHousekeeping({ env: rig.env, note: () => {}, command: ['/nowhere'], firstMs: 60_000 })
+  const late = join(rig.top, 'late')
+  const never = startHousekeeping({
+    env: rig.env,
+    note: () => {},
+    command: script(`require('fs').writeFileSync(${JSON.stringify(late)}, '')`),
+    firstMs: 300,
+  })
   await never.close()
+  await new Promise((done) => setTimeout(done, 600))
+  expect(existsSync(late)).toBe(false)
 })

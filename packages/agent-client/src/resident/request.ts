@@ -31,7 +31,6 @@ export const PASSED_VARIABLES = [
   'XDG_STATE_HOME',
   'XDG_RUNTIME_DIR',
   'NO_COLOR',
-  'CLAUDE_PID',
   'CLAUDE_PROJECT_DIR',
   'CLAUDE_PID',
 ] as const

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { closeSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Database } from './database.ts'
 import { KnownTrees } from './known-tree.ts'
@@ -19,7 +19,10 @@ export async function withLogCopy<T>(
 ): Promise<T> {
   const store = from.packs.makeTemporaryFolder()
   try {
-    from.db.exec(`VACUUM INTO '${join(store, 'turnback.db').replaceAll("'", "''")}'`)
+    const file = join(store, 'turnback.db')
+    // Made here, because SQLite would leave it to the umask who may read it; it takes an empty one.
+    closeSync(openSync(file, 'wx', 0o600))
+    from.db.exec(`VACUUM INTO '${file.replaceAll("'", "''")}'`)
     const db = new Database(store)
     try {
       return await work({ store, db, log: new SqliteLog(db, new KnownTrees(db)) })
