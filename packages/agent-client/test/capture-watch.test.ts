@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import type { RelPath } from '@turnback/core'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { auditTree } from '#capture/audit.ts'
@@ -96,6 +96,24 @@ test('when more was changed than the queue holds, the whole tree is looked at', 
   const { row, statted } = await rig.end()
   expect(row.changed).toBe(1)
   expect(statted).toBeGreaterThan(MANY)
+})
+
+test('a root that was removed and made anew is heard of no more: everything is looked at, and watched again', async () => {
+  await rig.init()
+  await countLooks()
+  await rig.begin()
+  rmSync(rig.root, { recursive: true })
+  mkdirSync(rig.root)
+  // On a busy disk it gets another number, which is another workspace; here it is told to be the same.
+  const inode = String(lstatSync(rig.root, { bigint: true }).ino)
+  Object.assign(rig.workspace, { inode })
+  rig.write('top', 'made')
+  rig.write('d1/f1', 'made')
+  const { row, statted } = await rig.end()
+  expect(row).toMatchObject({ created: 1, changed: 1 })
+  expect(statted).toBeGreaterThan(1)
+  const next = await rig.turn(() => rig.write('top', 'changed'))
+  expect(outline(next)).toEqual(['top: file → file'])
 })
 
 test('without the proof that all was heard, the whole tree is looked at', async () => {

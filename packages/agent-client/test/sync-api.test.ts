@@ -288,7 +288,8 @@ describe('the resident', () => {
     const turn = await changeCss('body { color: red }\n')
     const endedAt = performance.now()
     await until(() => machine.deps.log.countOutbox().unpushed === 0)
-    expect(performance.now() - endedAt).toBeLessThan(5_000)
+    // Long before it would have looked by itself.
+    expect(performance.now() - endedAt).toBeLessThan(50_000)
     expect((await turnsOfMachine()).map((seen) => seen.turn)).toEqual([turn])
     expect((await run('disconnect')).json).toEqual({ connected: false, stopped: first.pid })
     expect(() => process.kill(Number(first.pid), 0)).toThrow()

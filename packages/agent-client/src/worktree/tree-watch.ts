@@ -1,4 +1,5 @@
 import { type FSWatcher, statfsSync, watch } from 'node:fs'
+import { basename } from 'node:path'
 import { nameOf, parentOf, type RelPath, type WorkspaceId, writeName } from '@turnback/core'
 import type { ChangedNames, HeardChanges, Observation, TreeWatches, Watching } from '#capture-ports.ts'
 import type { Workspace } from '#ports.ts'
@@ -137,8 +138,9 @@ class WatchedTree implements Watching {
   #watch(folder: RelPath, disk: DiskPath): FSWatcher {
     const watcher = this.#watchOne(disk, (type, name) => {
       this.#order.count()
-      // Without a name it may have been any.
-      if (name === null) this.#missed()
+      // Without a name it may have been any. By its own name the root is told to be gone: one that was made anew in its
+      // place, with the same number even, is watched by nobody.
+      if (name === null || (folder === '' && type === 'rename' && isNameOf(disk, name))) this.#missed()
       else this.#note(folder, writeName(name), type === 'rename' ? 'replaced' : 'changed')
     })
     watcher.on('error', () => this.#missed())
@@ -181,6 +183,11 @@ class WatchedTree implements Watching {
     this.#isOff = true
     this.close()
   }
+}
+
+/** Events of a folder itself bear its name. A child of the same name makes a look at everything, and nothing worse. */
+function isNameOf(disk: DiskPath, name: Buffer): boolean {
+  return name.equals(Buffer.from(basename(disk.toString())))
 }
 
 /** The folder went away since the walk, which its parent tells; or it is closed to us, and is tried again each time. */

@@ -16,7 +16,7 @@ import { stateIn, type Tree } from '#tree/tree.ts'
 import { assemblePlan } from './assemble.ts'
 import { joinStacks, lookBeyond, notFound, withoutRemoved } from './beyond-gap.ts'
 import { decidePath } from './conflict.ts'
-import type { Decision, PlanContent } from './decision.ts'
+import type { Decision, PlanContent, Write } from './decision.ts'
 import { decideHunks } from './hunk-decision.ts'
 import type { RestorePlan } from './restore-plan.ts'
 import { fitTogether, keepInstead, keepNewRepositories } from './surroundings.ts'
@@ -191,9 +191,18 @@ function finish(decisions: readonly Decision[], input: PlanInput, stacks: LiveSt
     if (findPathFault(decision.path, 'posix') !== null) return keepInstead(decision, 'outside-workspace')
     if (decision.to.kind === 'file' && !content.hasBlob(decision.to.blob))
       return keepInstead(decision, 'missing-blob')
+    // What is there now goes only if it could be had again: an index that promises it is not enough.
+    const taken = bytesTaken(decision)
+    if (taken !== null && !content.hasBlob(taken)) return keepInstead(decision, 'missing-blob')
     return decision
   })
   return fitTogether(safe, tree, stacks)
+}
+
+/** The bytes that are there now and will not be any more, or null. */
+function bytesTaken({ from, to }: Write): BlobId | null {
+  if (from.kind !== 'file' || (to.kind === 'file' && to.blob === from.blob)) return null
+  return from.blob
 }
 
 function isNamed(path: RelPath, paths: readonly RelPath[] | null): boolean {
