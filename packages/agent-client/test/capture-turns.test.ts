@@ -3,6 +3,7 @@ import { rmSync, statSync } from 'node:fs'
 import { zstdDecompressSync } from 'node:zlib'
 import { parseEnvelopeHeader, signedPrefix, type TurnId } from '@turnback/core'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { endTurn } from '#capture/turns.ts'
 import { CaptureRig, entryOf, outline } from './support/capture-rig.ts'
 
 let rig: CaptureRig
@@ -230,6 +231,25 @@ test('a checkpoint has no changes of its own; what it found goes where it belong
   expect(json).toMatchObject({ label: 'before the move', paths: ['b'] })
   expect(kinds()).toEqual(['outside null', 'checkpoint completed'])
   expect((await rig.manifest(json.turn as TurnId)).entries).toEqual([])
+})
+
+test('what nobody waits for any more is not begun and not ended', async () => {
+  const confirm = () => {
+    throw new Error('nobody waits')
+  }
+  await expect(rig.begin({ confirm })).rejects.toThrow('nobody waits')
+  expect(turns()).toEqual([])
+  rig.write('a', 'by a person')
+  const turn = await rig.begin()
+  rig.write('b', 'by the agent')
+  const request = { session: 's1', key: null, reason: 'completed', lastMessage: null, confirm } as const
+  const end = rig.deps.leases.run(rig.workspace, 'capture', (lease) =>
+    endTurn(rig.deps, lease, rig.workspace, request),
+  )
+  await expect(end).rejects.toThrow('nobody waits')
+  expect(rig.deps.log.findTurn(turn)).toMatchObject({ isOpen: true })
+  await rig.end()
+  expect(outline(await rig.manifest(turn))).toEqual(['b: file → file'])
 })
 
 test('a clock that stands still gives each turn its own id and number', async () => {

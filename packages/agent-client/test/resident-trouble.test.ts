@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { ResidentRig, until } from './support/resident-rig.ts'
@@ -151,6 +151,10 @@ test('taken, and it dies: a begin is done by the caller, because no turn may be 
   const { code, stdout } = await begin
   expect(code).toBe(0)
   expect(rig.starts()).toEqual(['quick.js begin'])
+  // Whoever took it would see that nobody waits any more.
+  expect(readdirSync(place).filter((name) => /\.(?:taken|void)$/.test(name))).toEqual([
+    expect.stringMatching(/\.void$/),
+  ])
   process.kill(pid, 'SIGKILL')
   const { turn } = JSON.parse(stdout.toString())
   await rig.kill()

@@ -23,6 +23,8 @@ export interface EventRequest {
   readonly reason: OwnEnd
   /** When it happened, if that is not now: news that waited somewhere, or what a transcript tells. */
   readonly atMs: number | null
+  /** Called before anything is written down; throws when whoever asked has given up and does it another way. */
+  readonly confirm?: () => void
   /** So long the agent waits when the news opens a turn, and no longer; null to take the time it takes. */
   readonly withinSeconds: number | null
 }
@@ -44,7 +46,10 @@ export async function noteEvent(
   const command = request.command === null ? null : await deps.secrets.mask(request.command)
   const news = { ...request, command, atMs: Math.min(request.atMs ?? Infinity, deps.clock.nowMs()) }
   if (news.parentSession !== null && !isOfTool(news.type)) return noteChild(deps, workspace, news)
-  const { turn, more } = deps.log.transact(() => noteOnly(deps, workspace, news))
+  const { turn, more } = deps.log.transact(() => {
+    request.confirm?.()
+    return noteOnly(deps, workspace, news)
+  })
   switch (more) {
     case 'nothing':
       return turn

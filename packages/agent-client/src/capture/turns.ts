@@ -32,6 +32,8 @@ export interface BeginRequest {
   readonly deadlineMs: number | null
   /** When a walk over the tree that is not done by then is given up, with {@link LookTooLate}. */
   readonly giveUpMs?: number
+  /** Called before anything is written down; throws when whoever asked has given up and does it another way. */
+  readonly confirm?: () => void
   /** It is begun for news of it: one that is open by now is gone on with, also without a key. */
   readonly isForNews?: boolean
 }
@@ -86,7 +88,10 @@ export async function beginTurnWithin(
     if (!isHeldByOther(error) && !(error instanceof LookTooLate)) throw error
   }
   const prompt = request.prompt === null ? null : await deps.secrets.mask(request.prompt)
-  return deps.log.transact(() => beginUnseen(deps, workspace, { ...request, prompt }))
+  return deps.log.transact(() => {
+    request.confirm?.()
+    return beginUnseen(deps, workspace, { ...request, prompt })
+  })
 }
 
 function decideBegin(
@@ -119,6 +124,7 @@ async function openTurn(
   })
   const { observation, git } = looked
   return deps.log.transact(() => {
+    request.confirm?.()
     const { scan, outsidePaths } = looked.record()
     closePlanned(deps, closing, { scan, observation, git })
     const { incomplete } = observation
@@ -228,6 +234,8 @@ export interface EndRequest {
   readonly key: string | null
   readonly reason: OwnEnd
   readonly lastMessage: string | null
+  /** Called before anything is written down; throws when whoever asked has given up and does it another way. */
+  readonly confirm?: () => void
 }
 
 export interface Ended {
@@ -257,6 +265,7 @@ export async function endTurn(
   })
   const { observation, git } = looked
   const row = deps.log.transact(() => {
+    request.confirm?.()
     const seen = { scan: looked.record().scan, observation, git }
     closePlanned(deps, abandoned, seen)
     return closeTurn(deps, open.turn, { endReason: reason, lateEnd: false, lastMessage }, seen)

@@ -35,6 +35,7 @@ export const register: PlainRegister = (program, context) => {
         task: null,
         agentPid: findAgentPid(context, options.agentPid),
         lateStart: false,
+        confirm: context.confirm,
       } as const
       const begun =
         within === null

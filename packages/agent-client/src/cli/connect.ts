@@ -72,8 +72,8 @@ async function stay(context: Context, runLine: RunLine): Promise<void> {
   try {
     isFirst = await runResident({
       env: context.env,
-      runLine({ argv, folder, parentPid, talksToTerminal }, env, streams, deps) {
-        const caller = { env, folder, pid: parentPid, isPerson: talksToTerminal }
+      runLine({ argv, folder, parentPid, talksToTerminal }, env, streams, deps, isWaiting) {
+        const caller = { env, folder, pid: parentPid, isPerson: talksToTerminal, isWaiting }
         return runLine(argv, caller, streams, deps)
       },
       ready() {

@@ -25,6 +25,8 @@ export interface Caller {
   readonly pid: number
   /** Whether a person reads the talk. */
   readonly isPerson: boolean
+  /** False once it waits no longer and has the command carried out in another way. */
+  isWaiting?(): boolean
 }
 
 /** Runs one more command line in this process. @returns the exit code */
@@ -34,6 +36,14 @@ export type RunLine = (
   streams: Streams,
   opened: ClientDeps | null,
 ) => Promise<number>
+
+/** Whoever asked for the command has given up on this process, and does it another way. */
+class CallerGone extends Error {
+  constructor() {
+    super('nobody waits for this any more')
+    this.name = 'CallerGone'
+  }
+}
 
 /** One run of the command line. Commands print their result through it, once. */
 export class Context {
@@ -58,6 +68,11 @@ export class Context {
   /** The process that started the command. */
   get callerPid(): number {
     return this.caller.pid
+  }
+
+  /** To be called before something is written down that must not be done twice. @throws CallerGone */
+  readonly confirm = (): void => {
+    if (this.caller.isWaiting?.() === false) throw new CallerGone()
   }
 
   /** The options that every command takes, wherever they stand. */

@@ -19,6 +19,7 @@ export const register: PlainRegister = (program, context) => {
           key: options.turn ?? null,
           reason,
           lastMessage: null,
+          confirm: context.confirm,
         }),
       )
       const { turn, number, entries, created, changed, deleted, skipped } = row

@@ -61,6 +61,7 @@ export const register: PlainRegister = (program, context) => {
         reason,
         atMs: null,
         withinSeconds,
+        confirm: context.confirm,
       })
       context.print({ turn }, () => '')
     })

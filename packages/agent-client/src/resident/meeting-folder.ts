@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   constants,
+  existsSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -42,6 +43,7 @@ export interface TakenRequest {
  *     PLACE/N.request       what is to be done
  *     PLACE/N.stdin         what was piped in, for the few commands that read it
  *     PLACE/N.taken         the same, once the resident has it: the rename is what decides who carries it out
+ *     PLACE/N.void          the same, when the caller has waited long enough: it is not to be carried out any more
  *     PLACE/slow            made by a caller that waited in vain; until it is gone the others do not even ask
  *
  * Each resident has a PLACE of its own, so that nothing is ever rung into the past or the future.
@@ -111,6 +113,11 @@ export class MeetingFolder {
     }
   }
 
+  /** False once the caller has given up on it, by another rename: then it is done in another way, and not here. */
+  isWaitedFor({ base }: TakenRequest): boolean {
+    return existsSync(`${base}.taken`)
+  }
+
   /** Whether only its owner can have written here. */
   isPrivate(): boolean {
     return isPrivate(this.#folder) && isPrivate(this.place)
@@ -138,7 +145,7 @@ export class MeetingFolder {
 
   #removeStale(names: Set<string>): void {
     for (const name of names) {
-      if (!/\.(?:claim|request|withdrawn|taken|stdin|out)$/.test(name)) continue
+      if (!/\.(?:claim|request|withdrawn|taken|void|stdin|out)$/.test(name)) continue
       const stat = lstatSync(join(this.place, name), { throwIfNoEntry: false })
       if (stat === undefined || Date.now() - stat.mtimeMs < STALE_MS) continue
       const ofSame = [name, name.replace(/\.\w+$/, '.reply')]

@@ -45,7 +45,7 @@ export class Reply {
   async #close(): Promise<void> {
     clearInterval(this.#beat)
     while (!this.#flush()) await sleep(FULL_MS)
-    rmSync(`${this.#base}.taken`, { force: true })
+    for (const end of ['taken', 'void']) rmSync(`${this.#base}.${end}`, { force: true })
     rmSync(`${this.#base}.stdin`, { force: true })
     this.#drop()
   }

@@ -22,7 +22,12 @@ export interface ServerParts {
   /** The environment of this process: what a caller does not pass on is taken from here. */
   readonly env: Environment
   /** Carries one command line out. @returns the exit code, or null when it could not even begin */
-  run(request: CallerRequest, env: Environment, streams: ServedStreams): Promise<number | null>
+  run(
+    request: CallerRequest,
+    env: Environment,
+    streams: ServedStreams,
+    isWaiting: () => boolean,
+  ): Promise<number | null>
   note(event: string, facts?: Readonly<Record<string, unknown>>): void
 }
 
@@ -124,7 +129,8 @@ export class RequestServer {
     const env = withVariables(this.#parts.env, request)
     const readStdin = async () => (request.hasStdin ? readFileSync(`${taken.base}.stdin`, 'utf8') : '')
     try {
-      return await this.#parts.run(request, env, { ...streams, readStdin })
+      const isWaiting = () => this.#parts.folder.isWaitedFor(taken)
+      return await this.#parts.run(request, env, { ...streams, readStdin }, isWaiting)
     } catch (error) {
       const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
       this.#parts.note('request-failed', { message })

@@ -26,6 +26,7 @@ export type RunLine = (
   env: Environment,
   streams: ServedStreams,
   deps: ClientDeps,
+  isWaiting: () => boolean,
 ) => Promise<number>
 
 export interface ResidentParts {
@@ -122,8 +123,8 @@ function serve(parts: ResidentParts, home: Home, deps: ClientDeps, note: Note): 
     folder,
     env: parts.env,
     note,
-    run: async (request, env, streams) =>
-      renew(deps.config, home) ? parts.runLine(request, env, streams, deps) : null,
+    run: async (request, env, streams, isWaiting) =>
+      renew(deps.config, home) ? parts.runLine(request, env, streams, deps, isWaiting) : null,
   })
 }
 
