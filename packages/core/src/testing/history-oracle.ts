@@ -28,6 +28,12 @@ import { keepRepositories, settleParents, settleRoom } from './oracle-surroundin
  * until nothing changes any more. It shares no code with history/ and restore/, and is slow where it helps.
  */
 
+/** What is there now and would not be any more. */
+function bytesThatGo({ from, want }: Wish): string | null {
+  if (from.kind !== 'file') return null
+  return want.kind === 'file' && want.blob === from.blob ? null : from.blob
+}
+
 export class HistoryOracle {
   readonly tree: MemoryTree = new Map()
   readonly live = new Map<RelPath, Rec[]>()
@@ -170,6 +176,8 @@ export class HistoryOracle {
     for (const wish of wishes.values()) {
       if (wish.verdict !== 'go') continue
       if (wish.want.kind === 'file' && store.isLost(wish.want.blob)) wish.verdict = 'missing-blob'
+      const goes = bytesThatGo(wish)
+      if (goes !== null && store.isLost(goes)) wish.verdict = 'missing-blob'
     }
     settleRoom(wishes, this.tree)
     const made = settleParents(wishes, this.tree, this.live)
