@@ -22,18 +22,17 @@ import {
 } from './oracle-records.ts'
 import { keepRepositories, settleParents, settleRoom } from './oracle-surroundings.ts'
 
-/**
- * The rules of history told a second time, as simply as they can be: lists are changed in place, every restore
- * keeps whole copies of what was before and after it, and what is to happen in the tree is found by trying
- * until nothing changes any more. It shares no code with history/ and restore/, and is slow where it helps.
- */
-
 /** What is there now and would not be any more. */
 function bytesThatGo({ from, want }: Wish): string | null {
   if (from.kind !== 'file') return null
   return want.kind === 'file' && want.blob === from.blob ? null : from.blob
 }
 
+/**
+ * The rules of history told a second time, as simply as they can be: lists are changed in place, every restore
+ * keeps whole copies of what was before and after it, and what is to happen in the tree is found by trying
+ * until nothing changes any more. It shares no code with history/ and restore/, and is slow where it helps.
+ */
 export class HistoryOracle {
   readonly tree: MemoryTree = new Map()
   readonly live = new Map<RelPath, Rec[]>()
