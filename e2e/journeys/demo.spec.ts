@@ -30,7 +30,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 
       const processes = listBelow(demo.pid ?? 0)
       expect(processes.map(({ command }) => command).join('\n')).toMatch(
-        /next[\s\S]*main\.ts|main\.ts[\s\S]*next/,
+        /next[\s\S]*main\.[jt]s|main\.[jt]s[\s\S]*next/,
       )
       expect(processes.map(({ command }) => command).join('\n')).toContain('postgres')
       demo.kill(signal)
