@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { arch, cpus, loadavg, platform, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { chooseSources, FULL, SMALL } from './corpus.ts'
-import { run } from './measure.ts'
+import { median, run } from './measure.ts'
 import { findRestic, HOW_TO_GET_RESTIC } from './peers.ts'
 import { formatLine, isReached, type Line, ratioOf } from './result.ts'
 import { measureBegin } from './rows-begin.ts'
@@ -46,6 +46,12 @@ export async function benchCapture(options: CaptureOptions, say: (text: string) 
   const restic = findRestic()
   if (restic === null) say(HOW_TO_GET_RESTIC)
   const machine = describeMachine(checkout, restic?.version ?? null)
+  const scale = measureScale(work)
+  say(
+    `for scale: ${Object.entries(scale)
+      .map(([name, ms]) => `${name} ${ms.toFixed(1)} ms`)
+      .join(', ')}`,
+  )
   const lines: Line[] = []
   const settings: Settings = {
     ...{ checkout, work, rounds: options.rounds, isQuick: options.isQuick },
@@ -74,7 +80,7 @@ export async function benchCapture(options: CaptureOptions, say: (text: string) 
   const withRatios = lines.map((line) => ('cannot' in line ? line : { ...line, ratio: ratioOf(line) }))
   return {
     isWhole: lines.every((line) => !('failed' in line)),
-    measured: { options, machine, loadAfter: loadavg(), missed, notRun, lines: withRatios },
+    measured: { options, machine, scale, loadAfter: loadavg(), missed, notRun, lines: withRatios },
   }
 }
 
@@ -148,6 +154,17 @@ async function measureTenTrees(settings: Settings, take: Take): Promise<void> {
     )
   } finally {
     stage.close()
+  }
+}
+
+/** What no process started from here can be quicker than: part of every time, on both sides. */
+function measureScale(cwd: string): Record<string, number> {
+  const of = (...argv: [string, ...string[]]) =>
+    median(Array.from({ length: 15 }, () => run({ argv, cwd, env: { PATH: process.env.PATH ?? '' } }).ms))
+  return {
+    'an empty process': of('true'),
+    'an empty shell': of('sh', '-c', ':'),
+    'an empty Node': of(process.execPath, '-e', '0'),
   }
 }
 

@@ -21,8 +21,9 @@ interface Taken {
   readonly after: number[]
 }
 
-/** The rows say what a resident client takes; the other manners stand below them, without a goal. */
+/** The rows say what a resident client takes; the other manners stand below them, without a goal, of fewer rounds. */
 const BESIDE: readonly Manner[] = ['stat-scan', 'alone']
+const ROUNDS_BESIDE = 3
 
 /** A whole turn: begin, edits, end. git takes a snapshot at both. */
 export async function measureTurn(stage: Stage, turn: TurnRow): Promise<Line[]> {
@@ -49,8 +50,9 @@ async function playRound(
   round: number,
 ): Promise<void> {
   const { root, corpus } = stage
+  const isBeside = (name: string) => BESIDE.some((manner) => manner === name)
+  const names = [...taken.keys()].filter((name) => round < ROUNDS_BESIDE || !isBeside(name))
   const inTurn = async (part: keyof Taken, work: (client: Client) => { readonly ms: number }) => {
-    const names = [...taken.keys()]
     for (let i = 0; i < names.length; i++) {
       const name = names[(i + round) % names.length] ?? ''
       for (const each of clients.values()) await each.rest()
@@ -67,7 +69,7 @@ async function playRound(
   await inTurn('end', (client) => client.end(root))
   if (turn.after === null) return
   await inTurn('after', (client) => client.begin(root))
-  for (const client of clients.values()) client.end(root)
+  for (const name of names) clients.get(name)?.end(root)
 }
 
 function toLines(turn: TurnRow, taken: ReadonlyMap<string, Taken>, cannot: string | null): Line[] {
