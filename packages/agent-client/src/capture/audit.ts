@@ -2,15 +2,13 @@ import { DomainError, type RelPath, type TurnId } from '@turnback/core'
 import type { CaptureDeps, ChangedNames, ChangedPaths, KnownTree } from '#capture-ports.ts'
 import type { Lease, Leases, Workspace } from '#ports.ts'
 import { lookAtTree } from './look.ts'
-import type { JustClosed } from './record-scan.ts'
+import { type JustClosed, STAMP_TICK_MS } from './record-scan.ts'
 import { searchUnsigned, signClosedTurns } from './sign-turns.ts'
 
 /** Names that are looked at in one go: some milliseconds, for which a turn that begins may have to wait. */
 const NAMES_AT_ONCE = 500
 /** Long enough after a turn's end that what was written last can be told from what is written next. */
 const DELAY_MS = 100
-/** Files are stamped by a clock that ticks coarsely: so shortly before a look, "before" and "after" can not be told. */
-const TICK_MS = 10
 
 export interface Audits {
   /**
@@ -54,7 +52,7 @@ export function createAudits(deps: CaptureDeps & { readonly leases: Leases }, no
       if (isClosed) return
       clearTimeout(timers.get(workspace.id))
       pending.set(workspace.id, turn)
-      const ended = { turn, untilMs: lookedAtMs - TICK_MS }
+      const ended = { turn, untilMs: lookedAtMs - STAMP_TICK_MS }
       timers.set(
         workspace.id,
         setTimeout(() => void run(workspace, ended), DELAY_MS),

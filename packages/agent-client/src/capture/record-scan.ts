@@ -77,11 +77,18 @@ export function recordScan(
 /** Of a path that may have been changed before its turn began, when nobody looked then. */
 const NOT_KNOWN: State = { kind: 'skipped', reason: 'budget' }
 
+/**
+ * Files are stamped by a clock that ticks coarsely, every 10 ms at 100 Hz: a stamp may be this much earlier than the write,
+ * so shortly before a look "before" and "after" can not be told.
+ */
+export const STAMP_TICK_MS = 10
+
 function suspectOf({ turn, untilMs }: JustClosed, events: readonly ToolEvent[]): Suspect {
   invariant(turn.endScan !== null, 'a closed turn has an end')
   const suspect = makeSuspect(turn, events, turn.endScan, false)
   // Before it began nobody's watcher may have heard of it either: then it is not the turn's.
-  return { ...suspect, notBeforeMs: Date.parse(turn.startedAt), notAfterMs: untilMs, isOver: true }
+  const notBeforeMs = Date.parse(turn.startedAt) - STAMP_TICK_MS
+  return { ...suspect, notBeforeMs, notAfterMs: untilMs, isOver: true }
 }
 
 function isOf(change: NewChange, turn: TurnId): boolean {

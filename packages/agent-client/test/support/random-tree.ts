@@ -113,7 +113,7 @@ export const editing = (git: boolean, maxLength: number): fc.Arbitrary<Edit[]> =
 }
 
 /** The last ones close a file or folder to its owner. */
-const MODES = [0o644, 0o755, 0o600, 0o700, 0o4755, 0o1777, 0o444, 0o000, 0o300, 0o111]
+export const MODES = [0o644, 0o755, 0o600, 0o700, 0o4755, 0o1777, 0o444, 0o000, 0o300, 0o111]
 const GIT = [
   ['init', '-q'],
   ['add', '-A'],
