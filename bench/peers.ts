@@ -24,6 +24,14 @@ const SNAPSHOT = [
   'git update-ref "refs/bench/$1" "$commit"',
 ].join(' && ')
 
+/** What such tools do to go back, the present saved first: then the tree is that of the ref, and the index HEAD's again. */
+const RESTORE = [
+  `( ${SNAPSHOT} )`,
+  'git add -A',
+  'git restore --source=refs/bench/before --staged --worktree -- .',
+  'git reset -q',
+].join(' && ')
+
 /** A git repository in the measured tree itself. */
 export class Git {
   readonly #root: string
@@ -55,6 +63,22 @@ export class Git {
     this.#snapshots++
     return run({
       argv: ['sh', '-c', SNAPSHOT, 'snapshot', String(this.#snapshots)],
+      cwd: this.#root,
+      env: GIT_ENV,
+    })
+  }
+
+  /** Notes the present as what {@link restore} goes back to. */
+  markBefore(): void {
+    this.commit()
+    run(this.command('update-ref', 'refs/bench/before', 'HEAD'))
+  }
+
+  /** @param isDurable waits until what was written would survive a power cut, as ours has when it ends */
+  restore(isDurable: boolean): Sample {
+    this.#snapshots++
+    return run({
+      argv: ['sh', '-c', isDurable ? `${RESTORE} && sync -f .` : RESTORE, 'restore', String(this.#snapshots)],
       cwd: this.#root,
       env: GIT_ENV,
     })
@@ -108,6 +132,16 @@ export class Restic {
   backup(): Sample {
     const leftOut = ['--exclude', 'node_modules', '--exclude', '.git']
     return run({ argv: ['restic', 'backup', '-q', ...leftOut, '.'], cwd: this.#root, env: this.#env })
+  }
+
+  /** @param files relative to the root; null for all */
+  restore(files: readonly string[] | null): Sample {
+    const chosen = files?.flatMap((file) => ['--include', `/${file}`]) ?? []
+    return run({
+      argv: ['restic', 'restore', '-q', 'latest', '--target', this.#root, ...chosen],
+      cwd: this.#root,
+      env: this.#env,
+    })
   }
 
   size(): Size {
