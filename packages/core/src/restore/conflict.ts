@@ -209,7 +209,7 @@ function whyKept(cut: Cut): KeptPath {
     }
     case 'person': {
       const [then, now] = [newest.after, top.after]
-      if (then.kind !== now.kind) return keptBecauseOf(top, 'type-changed')
+      if (isOtherKind(then, now, cut.wanted)) return keptBecauseOf(top, 'type-changed')
       if (then.kind === 'file' && now.kind === 'file' && then.blob !== now.blob) {
         const [a, b] = [content.readText(then.blob), content.readText(now.blob)]
         if (a !== null && b !== null && differOnlyInLineEnds(a, b))
@@ -218,6 +218,21 @@ function whyKept(cut: Cut): KeptPath {
       return keptBecauseOf(top, 'changed-after-turn')
     }
   }
+}
+
+/**
+ * Whether somebody put another kind of thing in a path's place. Nothing is no kind: what came back after it was
+ * deleted is held against what is wanted.
+ * @param then what the path was left as
+ */
+export function isOtherKind(
+  then: Pick<State, 'kind'>,
+  now: Pick<State, 'kind'>,
+  wanted: Pick<State, 'kind'>,
+): boolean {
+  if (now.kind === 'absent') return false
+  const expected = then.kind === 'absent' ? wanted.kind : then.kind
+  return expected !== 'absent' && expected !== now.kind
 }
 
 export function keptBecauseOf(change: Change, reason: KeptReason): KeptPath {

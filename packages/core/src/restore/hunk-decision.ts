@@ -45,9 +45,9 @@ export function decideHunks(
   const texts = readTexts([own.before, own.after, present], content)
   if (texts === null) return keep('missing-blob', false)
   const [before, after, now] = texts
-  const known = new Set(diffHunks(before, after).map((hunk) => hunkId(hunk, content.sha256)))
-  const unknown = ids.filter((id) => !known.has(id))
-  if (unknown.length > 0) throw new DomainError('VALIDATION_FAILED', { path, hunks: unknown })
+  const known = diffHunks(before, after).map((hunk) => hunkId(hunk, content.sha256))
+  const unknown = ids.filter((id) => !known.includes(id))
+  if (unknown.length > 0) throw unknownHunks(path, unknown, known)
   const reverted = isText(now) ? revertHunks(now, before, after, ids, content.sha256) : null
   if (reverted === null) return keep('changed-after-turn', true)
   if (equalBytes(reverted, now)) {
@@ -62,6 +62,12 @@ export function decideHunks(
   const to: State = { ...present, blob: content.nameText(path, reverted), sizeBytes: reverted.length }
   const effect = { popped: [], putBack: [], pushed: { before: present, after: to } }
   return { act: 'write', path, from: present, to, isMerge: false, effect, alsoUndoes: [] }
+}
+
+function unknownHunks(path: RelPath, hunks: readonly string[], known: readonly string[]): DomainError {
+  const has = known.length === 0 ? 'it has none' : `it has ${known.join(' ')}`
+  const message = `This turn’s change of ${path} has no hunk ${hunks.join(' ')}: ${has}.`
+  return new DomainError('VALIDATION_FAILED', { path, hunks, known }, { message })
 }
 
 function findOwnChange(path: RelPath, turn: TurnId, changes: readonly Change[]): OwnChange | null {

@@ -61,7 +61,7 @@ export function settleRestore(
       .sort()
   return {
     status,
-    of: newlyMarked(plan.turns, marks, plan.paths === null, status),
+    of: newlyMarked(turnsCovered(plan, done), marks, plan.paths === null, status),
     stack,
     lists: {
       restored: named('restored'),
@@ -79,6 +79,19 @@ export function settleRestore(
       unchanged: plan.settled.length,
     },
   }
+}
+
+/**
+ * The turns that a restore speaks of in the end: all of its scope when it is limited to no paths, else those that
+ * something was taken of. A turn all of whose paths failed lost nothing.
+ */
+function turnsCovered(plan: RestorePlan, done: readonly PlanStep[]): readonly TurnId[] {
+  if (plan.paths === null) return plan.turns
+  const turnsOf = (items: readonly { readonly effect: StackEffect }[]): Set<TurnId> =>
+    new Set(items.flatMap(({ effect }) => effect.popped.map((ref) => ref.turn)))
+  const planned = turnsOf(plan.steps)
+  const moved = turnsOf([...plan.settled, ...done])
+  return plan.undoes.filter((turn) => moved.has(turn) || !planned.has(turn))
 }
 
 function statusOf(plan: RestorePlan, outcomes: StepOutcomes, acted: number, moved: number): RestoreStatus {

@@ -560,3 +560,102 @@ describe('speed', () => {
     expect(Math.min(...times)).toBeLessThan(50)
   })
 })
+
+describe('a restore that is limited', () => {
+  it('marks the turns that lose something by it, and no other of its scope', () => {
+    const log = new Log()
+    const t1 = log.agent('A', { a: [f('1'), f('2')], b: [f('1'), f('2')] })
+    log.agent('A', { c: [f('1'), f('2')] })
+    log.agent('A', { a: [f('2'), f('3')] })
+    log.person({ b: [f('2'), f('3')] })
+    expect(log.plan(t1, { paths: ['a'] }).undoes).toEqual(['t_1', 't_3'])
+    expect(log.plan(t1, { paths: ['b'] }).undoes, 'its one path stays').toEqual([])
+    expect(log.plan(t1, { paths: ['a', 'c'] }).undoes).toEqual(['t_1', 't_2', 't_3'])
+    expect(log.plan(t1).undoes, 'without a limit the whole scope is covered').toEqual(['t_1', 't_2', 't_3'])
+  })
+
+  it('of a shared change: every turn that shares it', () => {
+    const log = new Log()
+    const t1 = log.agent('A', { x: [f('1'), f('2')] })
+    const t2 = log.agent('B', { y: [f('1'), f('2')] })
+    log.change(t1, { a: [f('1'), f('2')] }, [t1, t2])
+    expect(log.plan(t1, { paths: ['a'], scope: 'all-sessions' }).undoes).toEqual(['t_1', 't_2'])
+  })
+
+  it('a hunk is one turn’s own, whatever scope is said; a checkpoint and a restore have none', () => {
+    const log = new Log()
+    const t1 = log.agent('A', { a: [f('one\n'), f('ONE\n')] })
+    log.agent('A', { b: [f('1'), f('2')] })
+    const id = '16000000'
+    const plan = log.plan(t1, { hunks: [{ path: 'a', id }] })
+    expect([plan.undoes, plan.turns, plan.scope]).toEqual([['t_1'], ['t_1'], 'turn'])
+    const point = log.turn('checkpoint', null, {})
+    expect(() => log.plan(point, { hunks: [{ path: 'a', id }] })).toThrow(/kind checkpoint/)
+  })
+})
+
+describe('another kind of thing in a path’s place', () => {
+  const link: State = { kind: 'symlink', target: 'x' }
+  it.each<[string, [State, State], State, string]>([
+    ['a link for a file', [f('1'), f('2')], link, 'type-changed'],
+    ['a file again, after the turn had deleted it', [f('1'), ABSENT], f('3'), 'changed-after-turn'],
+    ['a directory, after the turn had deleted a file', [f('1'), ABSENT], dir, 'type-changed'],
+    ['nothing any more', [f('1'), f('2')], ABSENT, 'changed-after-turn'],
+  ])('%s', (_, own, later, reason) => {
+    const log = new Log()
+    const t1 = log.agent('A', { p: own })
+    log.person({ p: [own[1], later] })
+    expect(kept(log.plan(t1))).toEqual([`p ${reason}`])
+  })
+})
+
+describe('the files of one database', () => {
+  const db = (text: string): State => f(`SQLite format 3\0${text}`)
+
+  it('stay together when one of them stays', () => {
+    const log = new Log()
+    const t1 = log.agent('A', {
+      'x.db': [db('1'), db('2')],
+      'x.db-wal': [f('w1'), f('w2')],
+      y: [f('1'), f('2')],
+    })
+    log.person({ 'x.db-wal': [f('w2'), f('w3')] })
+    const plan = log.plan(t1)
+    expect(done(plan)).toEqual(['restored y'])
+    expect(kept(plan)).toEqual(['x.db changed-after-turn', 'x.db-wal changed-after-turn'])
+    expect(plan.conflicts.map((item) => item.path)).toEqual(['x.db', 'x.db-wal'])
+    expect(done(log.plan(t1, { onConflict: 'save' }))).toEqual([
+      'restored x.db',
+      'restored x.db-wal',
+      'restored y',
+    ])
+  })
+
+  it('and when a log beside it came only after the turn, whose pages would be put into the old file', () => {
+    const log = new Log()
+    const t1 = log.agent('A', { 'x.db': [db('1'), db('2')] })
+    log.person({ 'x.db-wal': [ABSENT, f('w')] })
+    expect(done(log.plan(t1))).toEqual([])
+    expect(kept(log.plan(t1))).toEqual(['x.db changed-after-turn'])
+    expect(done(log.plan(t1, { exact: true }))).toEqual(['restored x.db', 'deleted x.db-wal'])
+  })
+
+  it('a log that is as it was before the turn stands in no way', () => {
+    const log = new Log()
+    log.person({ 'x.db-wal': [ABSENT, f('w')] })
+    const t1 = log.agent('A', { 'x.db': [db('1'), db('2')] })
+    expect(done(log.plan(t1))).toEqual(['restored x.db'])
+  })
+
+  it('are named by the name of any of them; files that only look alike are not', () => {
+    const log = new Log()
+    const t1 = log.agent('A', {
+      ...{ 'x.db': [db('1'), db('2')], 'x.db-wal': [f('1'), f('2')], 'n-wal': [f('1'), f('2')] },
+      n: [f('1'), f('2')],
+    })
+    expect(done(log.plan(t1, { paths: ['x.db-wal'] }))).toEqual(['restored x.db', 'restored x.db-wal'])
+    expect(done(log.plan(t1, { paths: ['n'] }))).toEqual(['restored n'])
+    log.person({ 'n-wal': [f('2'), f('3')] })
+    expect(done(log.plan(t1))).toEqual(['restored n', 'restored x.db', 'restored x.db-wal'])
+  })
+})

@@ -6,7 +6,7 @@ import type { Gap } from '#history/gap.ts'
 import { newlyMarked, undoneMarks } from '#history/marks.ts'
 import { type ResolvedScope, resolveScope } from '#history/scope.ts'
 import { changesOfRestore, type LiveStacks, liveStacks } from '#history/stack.ts'
-import type { RestoreFacts, TurnFacts } from '#history/turn-facts.ts'
+import { isWork, type RestoreFacts, type TurnFacts } from '#history/turn-facts.ts'
 import type { TurnId } from '#ids.ts'
 import type { Scope } from '#manifest/manifest.ts'
 import { isWithin, nameOf, type RelPath } from '#path/rel-path.ts'
@@ -19,6 +19,7 @@ import { decidePath } from './conflict.ts'
 import type { Decision, PlanContent, Write } from './decision.ts'
 import { decideHunks } from './hunk-decision.ts'
 import type { RestorePlan } from './restore-plan.ts'
+import { keepSetsTogether, type SetFacts, withWholeSets } from './sqlite-sets.ts'
 import { fitTogether, keepInstead, keepNewRepositories } from './surroundings.ts'
 import { decideTakeBack } from './take-back.ts'
 
@@ -54,11 +55,14 @@ export interface PlanInput {
  *   hunks PATH_NOT_FOUND, VALIDATION_FAILED
  */
 export function planRestore(given: PlanInput): RestorePlan {
-  const input = { ...given, content: rememberNamed(given.content) }
-  const { request, turns } = input
+  const { turns, tree } = given
+  const content = rememberNamed(given.content)
+  const stacks = liveStacks(given.changes, given.events)
+  const request = narrow(given.request, { stacks, tree, content })
+  const input = { ...given, request, content }
   const target = turns.find((turn) => turn.turn === request.target)
   if (target === undefined) throw notFound(request.target, input.gap)
-  const stacks = liveStacks(input.changes, input.events)
+  if (request.hunks !== null && !isWork(target.kind)) throw noHunks(target)
   if (target.kind === 'restore') {
     const decisions = finish(takeBack(input, stacks), input, stacks)
     return assemblePlan(request, decisions, {
@@ -76,8 +80,40 @@ export function planRestore(given: PlanInput): RestorePlan {
     request.hunks === null ? decideStacks(whole, scope, input) : decideAllHunks(request.hunks, target, input)
   const fitting = finish(decided, input, whole)
   const decisions = beyond === null ? fitting : takeOnlyWhatIsThere(fitting, stacks, input)
-  const undoes = newlyMarked(scope.turns, undoneMarks(input.restores), paths === null, 'done')
+  const covered = paths === null ? scope.turns : turnsMoved(scope.turns, fitting, whole, request)
+  const undoes = newlyMarked(covered, undoneMarks(input.restores), paths === null, 'done')
   return assemblePlan(request, decisions, { takenBack: null, turns: scope.turns, undoes, paths })
+}
+
+/** A hunk is one turn's own: whatever scope was said, the later turns lose nothing. A database is named whole. */
+function narrow(request: PlanOptions, facts: SetFacts): PlanOptions {
+  const paths = request.paths === null ? null : withWholeSets(request.paths, facts)
+  return request.hunks === null ? { ...request, paths } : { ...request, paths, scope: 'turn' }
+}
+
+function noHunks({ turn, kind }: TurnFacts): DomainError {
+  const message = `Hunks are taken back from what an agent or a task did; this is a turn of kind ${kind}.`
+  return new DomainError('VALIDATION_FAILED', { turn, kind }, { message })
+}
+
+/** Of a plan that is limited to some paths: the turns of its scope that lose something by it. */
+function turnsMoved(
+  turns: readonly TurnId[],
+  decisions: readonly Decision[],
+  stacks: LiveStacks,
+  { hunks, target }: PlanOptions,
+): TurnId[] {
+  const moved = new Set<TurnId>()
+  for (const decision of decisions) {
+    if (decision.act === 'write' && hunks !== null) moved.add(target)
+    if (decision.act !== 'write' && decision.act !== 'settle') continue
+    const scans = new Set(decision.effect.popped.map((ref) => ref.scan))
+    for (const change of stacks.get(decision.path) ?? []) {
+      if (!scans.has(change.scan)) continue
+      for (const turn of [change.turn, ...change.sharedBy]) moved.add(turn)
+    }
+  }
+  return turns.filter((turn) => moved.has(turn))
 }
 
 /** Bytes that the plan itself made count as present, also in a preview that stores nothing. */
@@ -196,7 +232,7 @@ function finish(decisions: readonly Decision[], input: PlanInput, stacks: LiveSt
     if (taken !== null && !content.hasBlob(taken)) return keepInstead(decision, 'missing-blob')
     return decision
   })
-  return fitTogether(safe, tree, stacks)
+  return fitTogether(keepSetsTogether(safe, { stacks, tree, content }), tree, stacks)
 }
 
 /** The bytes that are there now and will not be any more, or null. */

@@ -347,12 +347,15 @@ export class HistoryOracle {
     const number = this.turns.length + 1
     const number2 = this.#clock + 1
     let unchanged = 0
+    const losing = new Set<number>()
     for (const [path, wish] of wishes) {
       lines.push(...wordsOf(path, wish))
       if (wish.verdict === 'unchanged') unchanged++
       if (wish.verdict !== 'go' && wish.verdict !== 'unchanged') continue
       const was = this.live.get(path) ?? []
       const next = wish.list.map((rec) => (rec.id === -1 ? { ...rec, id: number2, turns: [number] } : rec))
+      for (const rec of was)
+        if (!next.some((left) => left.id === rec.id)) for (const turn of rec.turns) losing.add(turn)
       if (ids(was) !== ids(next)) {
         record.before.set(path, was)
         record.after.set(path, next)
@@ -366,7 +369,7 @@ export class HistoryOracle {
     const status = record.after.size > 0 ? 'done' : 'nothing-to-do'
     const isWhole = request.paths === null && target.paths === null
     const of = turns.filter((turn) =>
-      isWhole ? this.#mark(turn) !== 'yes' : status === 'done' && this.#mark(turn) === 'no',
+      isWhole ? this.#mark(turn) !== 'yes' : losing.has(turn) && this.#mark(turn) === 'no',
     )
     this.#turn('restore', null, null)
     const takes = restored?.number ?? null

@@ -71,16 +71,18 @@ export function judge(wish: Wish, at: Place, store: OracleStore): void {
     return
   }
   if ((at.only && choice !== 'save') || choice === 'merge')
-    merge(wish, at, store, () => refuse(last, why(last, at)))
+    merge(wish, at, store, () => refuse(last, why(last, at, wish.want)))
   else if (choice === 'save') takeAll()
-  else refuse(last, why(last, at))
+  else refuse(last, why(last, at, wish.want))
 }
 
-function why(last: Rec, at: Place): string {
+function why(last: Rec, at: Place, want: State): string {
   if (last.kind === 'shared') return 'shared'
   if (last.kind === 'agent')
     return last.session === at.target.session ? 'changed-after-turn' : 'owned-by-other-session'
-  return at.recs[at.high]?.after.kind === last.after.kind ? 'changed-after-turn' : 'type-changed'
+  const left = at.recs[at.high]?.after.kind ?? 'absent'
+  const kinds = [left === 'absent' ? want.kind : left, last.after.kind]
+  return kinds[0] === kinds[1] || kinds.includes('absent') ? 'changed-after-turn' : 'type-changed'
 }
 
 /** Undoes the turn's changes one block after another on the present text, newest first. */
