@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { ResidentRig, until } from './support/resident-rig.ts'
@@ -8,30 +8,16 @@ import { ResidentRig, until } from './support/resident-rig.ts'
 const NEVER_MS = 30_000
 
 let rig: ResidentRig
-let sleeper: ChildProcess | null = null
 
 beforeAll(() => {
   rig = new ResidentRig()
 })
 
 afterEach(async () => {
-  sleeper?.kill('SIGKILL')
-  sleeper = null
   await rig.kill()
 })
 
 afterAll(() => rig.dispose())
-
-/** A process that lives and answers nobody is taken for the resident; the real one's folder stays as it is. */
-function pretend(): { readonly place: string; die(): void } {
-  const place = rig.place
-  const [, , version, name] = readFileSync(join(rig.socket, 'resident'), 'utf8').trim().split(' ')
-  sleeper = spawn('sleep', ['600'], { stdio: 'ignore' })
-  const stat = readFileSync(`/proc/${sleeper.pid}/stat`, 'latin1')
-  const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
-  writeFileSync(join(rig.socket, 'resident'), `${sleeper.pid} ${started} ${version} ${name}\n`)
-  return { place, die: () => sleeper?.kill('SIGKILL') }
-}
 
 /** A turn that can be undone, in a tree of its own. */
 async function makeTurn(text: string): Promise<void> {
@@ -83,9 +69,7 @@ test('asked, and it does not answer: the request is withdrawn, done without it, 
   await rig.connect()
   await makeTurn('silent')
   const before = await restores()
-  const { pid, place } = rig
-  process.kill(pid, 'SIGSTOP')
-  pretend()
+  const { pid, place } = rig.pretend()
   rig.starts()
   const undone = await rig.run(['undo', '--json'])
   expect(JSON.parse(undone.stdout.toString())).toMatchObject({ status: 'done' })
@@ -119,9 +103,7 @@ test('taken, and it dies: an undo is not done again, and the caller hears what t
   await rig.connect()
   await makeTurn('taken')
   const before = await restores()
-  process.kill(rig.pid, 'SIGSTOP')
-  const pid = rig.pid
-  const { place, die } = pretend()
+  const { pid, place, die } = rig.pretend()
   rig.starts()
   const undo = rig.run(['undo', '--json'])
   await until(requestIn(place), 'it is asked')
@@ -140,9 +122,7 @@ test('taken, and it dies: an undo is not done again, and the caller hears what t
 
 test('taken, and it dies: a begin is done by the caller, because no turn may be missed', async () => {
   await rig.connect()
-  process.kill(rig.pid, 'SIGSTOP')
-  const pid = rig.pid
-  const { place, die } = pretend()
+  const { pid, place, die } = rig.pretend()
   rig.starts()
   const begin = rig.run(['begin', '--session', 'kept', '--prompt', '-', '--json'], { input: 'a prompt' })
   await until(requestIn(place), 'it is asked')
@@ -165,9 +145,7 @@ test('taken, and it dies: a begin is done by the caller, because no turn may be 
 
 test('a long restore is waited for as long as the resident lives', async () => {
   await rig.connect()
-  process.kill(rig.pid, 'SIGSTOP')
-  const pid = rig.pid
-  const { place, die } = pretend()
+  const { pid, place, die } = rig.pretend()
   const redo = rig.run(['redo', '--json'])
   let isOver = false
   redo.finally(() => (isOver = true)).catch(() => undefined)
@@ -185,9 +163,7 @@ test('Ctrl-C before it was taken: 130, and nothing is done', async () => {
   await rig.connect()
   await makeTurn('interrupted')
   const before = await restores()
-  const { pid } = rig
-  process.kill(pid, 'SIGSTOP')
-  const { place } = pretend()
+  const { pid, place } = rig.pretend()
   let caller = 0
   const undo = rig.run(['undo'], { started: (started) => (caller = started) })
   await until(requestIn(place), 'it is asked')
@@ -203,9 +179,7 @@ test('Ctrl-C after it was taken: 130, and the work is brought to its end', async
   await rig.connect()
   await makeTurn('interrupted later')
   const before = await restores()
-  const { pid } = rig
-  process.kill(pid, 'SIGSTOP')
-  const { place } = pretend()
+  const { pid, place } = rig.pretend()
   let caller = 0
   const undo = rig.run(['undo'], { started: (started) => (caller = started) })
   await until(requestIn(place), 'it is asked')

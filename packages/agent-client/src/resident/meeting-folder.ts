@@ -11,12 +11,13 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { DomainError } from '@turnback/core'
-import { nameThisProcess } from '#store/process.ts'
+import { nameThisProcess, type ProcessName } from '#store/process.ts'
 
 /** Reply pipes that are kept ready, and after how many requests they are filled up. */
 const POOL = { pipes: 64, takenBeforeRefill: 24 }
@@ -36,7 +37,8 @@ export interface TakenRequest {
  * The folder in which `bin/turnback` and the resident client meet. A POSIX shell can open no socket, so it is named
  * pipes (docs/decisions/0011):
  *
- *     resident              `PID START VERSION PLACE`: who serves, since when, and in which folder beside this file
+ *     resident              `PID START VERSION PLACE CLOCK START`: who serves, since when, in which folder beside this
+ *                           file, and which process tells those who wait the time; `-` for none
  *     PLACE/bell            pipe: the number of a request that is ready, a line each
  *     PLACE/N.reply         pipe for one answer; made in advance, because making one costs the caller a process
  *     PLACE/N.claim         made by the caller; that it could be made is what gives it the number N
@@ -76,18 +78,16 @@ export class MeetingFolder {
     await this.refill()
   }
 
-  announce(version: string): void {
-    const { pid, started } = nameThisProcess()
-    const file = join(this.#folder, 'resident')
+  announce(version: string, clock: ProcessName | null): void {
+    const words = [
+      ...wordsOf(nameThisProcess()),
+      version,
+      this.place.slice(this.#folder.length + 1),
+      ...wordsOf(clock),
+    ]
     const temporary = join(this.place, 'resident.tmp')
-    writeFileSync(
-      temporary,
-      `${pid} ${started === '' ? '-' : started} ${version} ${this.place.slice(this.#folder.length + 1)}\n`,
-      {
-        mode: 0o600,
-      },
-    )
-    renameSync(temporary, file)
+    writeFileSync(temporary, `${words.join(' ')}\n`, { mode: 0o600 })
+    renameSync(temporary, join(this.#folder, 'resident'))
   }
 
   /** From now on nobody new comes. */
@@ -99,18 +99,23 @@ export class MeetingFolder {
   take(id: string): TakenRequest | null {
     const base = join(this.place, id)
     const reply = openForWriting(`${base}.reply`)
-    // The pipe's name goes first: who can make the claim again finds that there is no pipe, and takes another number.
-    rmSync(`${base}.reply`, { force: true })
-    rmSync(`${base}.claim`, { force: true })
     if (++this.#taken % POOL.takenBeforeRefill === 0) this.refill().catch(this.#onTrouble)
     try {
       renameSync(`${base}.request`, `${base}.taken`)
       return { bytes: readFileSync(`${base}.taken`), reply, base }
     } catch (error) {
       if (reply !== null) closeSync(reply)
+      this.forget(base, false)
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
       throw error
     }
+  }
+
+  /** Removes what belongs to a request that is over; what was piped in stays for a caller that does it itself. */
+  forget(base: string, isDone: boolean): void {
+    // The pipe's name goes first: who can make the claim again finds that there is no pipe, and takes another number.
+    for (const end of ['reply', 'claim', 'taken', 'void']) remove(`${base}.${end}`)
+    if (isDone) remove(`${base}.stdin`)
   }
 
   /** False once the caller has given up on it, by another rename: then it is done in another way, and not here. */
@@ -176,6 +181,19 @@ function claimOf(name: string): string {
 
 async function makePipes(paths: readonly string[]): Promise<void> {
   if (paths.length > 0) await promisify(execFile)('mkfifo', ['-m', '600', ...paths])
+}
+
+/** `unlink` alone, whose fault is a word of the system: `rm` looks at the file three times. */
+function remove(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  }
+}
+
+function wordsOf(name: ProcessName | null): [string, string] {
+  return name === null ? ['-', '-'] : [String(name.pid), name.started === '' ? '-' : name.started]
 }
 
 /** Null when nobody reads there. */

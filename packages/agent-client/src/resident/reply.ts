@@ -1,4 +1,4 @@
-import { closeSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, writeFileSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AT_WORK, DECLINED, endLine, talkLines } from './answer.ts'
 import type { TakenRequest } from './meeting-folder.ts'
@@ -45,8 +45,6 @@ export class Reply {
   async #close(): Promise<void> {
     clearInterval(this.#beat)
     while (!this.#flush()) await sleep(FULL_MS)
-    for (const end of ['taken', 'void']) rmSync(`${this.#base}.${end}`, { force: true })
-    rmSync(`${this.#base}.stdin`, { force: true })
     this.#drop()
   }
 

@@ -6,6 +6,8 @@ import { findCommandName } from '#cli/command-name.ts'
 import { EXIT } from '#cli/exit-code.ts'
 import { CLIENT_VERSION } from '#client-version.ts'
 import { type Environment, findHome } from '#config.ts'
+import type { ProcessName } from '#store/process.ts'
+import { type Clock, startClock } from './clock.ts'
 import type { MeetingFolder, TakenRequest } from './meeting-folder.ts'
 import { Reply } from './reply.ts'
 import { type CallerRequest, PASSED_VARIABLES, parseRequest, SERVED } from './request.ts'
@@ -47,6 +49,7 @@ export class RequestServer {
   readonly #running = new Set<Promise<void>>()
   readonly #bell: Socket
   readonly #quick: NodeJS.Timeout
+  #clock: Clock | null = null
   #rest = ''
   #isEnding = false
 
@@ -64,7 +67,8 @@ export class RequestServer {
   static async start(parts: ServerParts): Promise<RequestServer> {
     await parts.folder.prepare()
     const server = new RequestServer(parts)
-    parts.folder.announce(CLIENT_VERSION)
+    server.#announce(null)
+    server.#clock = startClock(parts.folder.place, (clock) => server.#announce(clock))
     return server
   }
 
@@ -72,6 +76,10 @@ export class RequestServer {
   retire(): void {
     this.#parts.folder.withdraw()
     this.#isEnding = true
+  }
+
+  #announce(clock: ProcessName | null): void {
+    if (!this.#isEnding) this.#parts.folder.announce(CLIENT_VERSION, clock)
   }
 
   removeOldPlaces(): void {
@@ -84,6 +92,7 @@ export class RequestServer {
     await sleep(LAST_CALLS_MS)
     while (this.#running.size > 0) await Promise.all(this.#running)
     clearInterval(this.#quick)
+    this.#clock?.close()
     this.#bell.destroy()
   }
 
@@ -105,12 +114,23 @@ export class RequestServer {
   async #serve(id: string): Promise<void> {
     const taken = this.#parts.folder.take(id)
     if (taken === null) return
+    let isDone = false
+    try {
+      isDone = await this.#answer(taken)
+    } finally {
+      this.#parts.folder.forget(taken.base, isDone)
+    }
+  }
+
+  /** @returns false when the caller is to do it itself */
+  async #answer(taken: TakenRequest): Promise<boolean> {
     const reply = new Reply(taken)
     const request = parseRequest(taken.bytes)
     const why = request === null ? 'unreadable' : this.#findObjection(request, reply)
     if (request === null || why !== null) {
       this.#parts.note('declined', { why })
-      return reply.decline()
+      await reply.decline()
+      return false
     }
     const output: Buffer[] = []
     const code = await this.#run(taken, request, {
@@ -119,6 +139,7 @@ export class RequestServer {
     })
     if (code === null) await reply.decline()
     else await reply.end(code, Buffer.concat(output))
+    return code !== null
   }
 
   async #run(

@@ -14,6 +14,12 @@ export function nameThisProcess(): ProcessName {
   return thisProcess
 }
 
+/** A process that lives; null when it does not, or is none that the system tells of. */
+export function nameProcess(pid: number): ProcessName | null {
+  const stat = readStat(pid)
+  return stat === null || stat.hasEnded ? null : { pid, started: stat.started, boot: bootId() }
+}
+
 export function isAlive(name: ProcessName): boolean {
   if (name.boot !== bootId() || !isThere(name.pid)) return false
   const stat = readStat(name.pid)

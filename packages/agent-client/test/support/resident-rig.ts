@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
@@ -46,6 +46,7 @@ export class ResidentRig {
   readonly dist = join(this.top, 'checkout/packages/agent-client/dist')
   readonly home = join(this.top, 'home')
   readonly tree = join(this.top, 'tree')
+  readonly #sleepers: ChildProcess[] = []
   readonly #starts = join(this.top, 'starts.log')
 
   constructor() {
@@ -139,8 +140,25 @@ printf '%s %s\\n' "$script" "$word" >>'${this.#starts}'`
     this.starts()
   }
 
-  /** Ends the resident, however it is doing. */
+  /**
+   * Stops the resident so that callers do not see it: a process that lives and answers nobody is taken for it; its folder
+   * stays as it is. `die` ends that process.
+   */
+  pretend(): { readonly pid: number; readonly place: string; die(): void } {
+    const { pid, place } = this
+    process.kill(pid, 'SIGSTOP')
+    const sleeper = spawn('sleep', ['600'], { stdio: 'ignore' })
+    const stat = readFileSync(`/proc/${sleeper.pid}/stat`, 'latin1')
+    const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    const [, , ...rest] = readFileSync(join(this.socket, 'resident'), 'utf8').trim().split(' ')
+    writeFileSync(join(this.socket, 'resident'), `${sleeper.pid} ${started} ${rest.join(' ')}\n`)
+    this.#sleepers.push(sleeper)
+    return { pid, place, die: () => sleeper.kill('SIGKILL') }
+  }
+
+  /** Ends the resident, however it is doing, and who was taken for it. */
   async kill(): Promise<void> {
+    for (const sleeper of this.#sleepers.splice(0)) sleeper.kill('SIGKILL')
     const file = join(this.home, 'store/resident.json')
     if (!existsSync(file)) return
     const { process: resident } = JSON.parse(readFileSync(file, 'utf8'))
