@@ -1,4 +1,4 @@
-import type { RelPath, State } from '@turnback/core'
+import type { LostTrait, RelPath, State } from '@turnback/core'
 
 /**
  * One change of the disk: `path` is to go from one state to another. Equal kinds (and blobs) with other modes are a
@@ -12,7 +12,7 @@ export interface TreeStep {
 
 /** What came of one step. Trouble with one path is data: it never ends a run. */
 export type StepOutcome =
-  | { readonly ok: true }
+  | { readonly ok: true; readonly lost?: readonly LostTrait['what'][] }
   /** The path was no longer in the state that the step begins from. It was left as it is. */
   | { readonly ok: false; readonly why: 'changed' }
   /** A parent is missing, is no directory, or is a link (which is never followed). */

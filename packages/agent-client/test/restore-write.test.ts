@@ -93,7 +93,8 @@ describe.each<Anchoring>(process.platform === 'linux' ? ['descriptor', 'checked'
     test('a file gets other bytes and mode under a new inode, and nothing is left beside it', () => {
       const from = put('src/a.sh', 'agent')
       linkSync(join(root, 'src/a.sh'), join(top, 'other-name'))
-      expect(apply('src/a.sh', from, fileState('mine\n', 0o755))).toEqual({ ok: true })
+      const outcome = apply('src/a.sh', from, fileState('mine\n', 0o755))
+      expect(outcome, 'and it is said that they part').toEqual({ ok: true, lost: ['hard-link'] })
       expect(read('src/a.sh')).toBe('mine\n')
       expect(modeOf('src/a.sh')).toBe(0o755)
       expect(readFileSync(join(top, 'other-name'), 'utf8'), 'a hard link elsewhere keeps its bytes').toBe(
@@ -367,6 +368,52 @@ describe('folders that are closed to writing', () => {
       expect(existsSync(join(root, 'ro/c'))).toBe(false)
     },
   )
+})
+
+describe('whose a file is', () => {
+  const ownerOf = (path: string): number[] => {
+    const { uid, gid } = lstatSync(join(root, path))
+    return [uid, gid]
+  }
+
+  test.skipIf(process.getuid?.() !== 0)('stays when another takes its place by the hand of root', () => {
+    const a = put('theirs/a', 'agent', 0o640)
+    giveAway('theirs', 'theirs/a')
+    expect(writerFor().apply({ path: 'theirs/a', from: a, to: fileState('v1', 0o640) }, 0)).toEqual({
+      ok: true,
+    })
+    expect([...ownerOf('theirs/a'), modeOf('theirs/a'), read('theirs/a')]).toEqual([
+      NOBODY,
+      NOBODY,
+      0o640,
+      'v1',
+    ])
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('is said when nobody can tell whose it was', () => {
+    put('theirs/a', 'x')
+    giveAway('theirs')
+    const made = { ok: true, lost: ['owner'] }
+    const writer = writerFor()
+    expect(writer.apply({ path: 'theirs/b', from: ABSENT, to: fileState('v1') }, 0)).toEqual(made)
+    expect(writer.apply({ path: 'theirs/d', from: ABSENT, to: { kind: 'dir', mode: 0o755 } }, 1)).toEqual(
+      made,
+    )
+    expect(
+      writer.apply({ path: 'theirs/d/c', from: ABSENT, to: fileState('v1') }, 2),
+      'in a folder of one’s own',
+    ).toEqual({
+      ok: true,
+    })
+    expect(ownerOf('theirs/b')[0]).toBe(0)
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('is said when who restores may not give it away', () => {
+    const a = put('ours/a', 'roots')
+    giveAway('ours')
+    const [outcome] = applyAsUser([{ path: 'ours/a', from: a, to: fileState('v1') }])
+    expect(outcome).toEqual({ ok: true, lost: ['owner'] })
+  })
 })
 
 describe('a parent that is swapped for a link while files are written', () => {

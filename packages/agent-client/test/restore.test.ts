@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -16,6 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { restoreReportSchema } from '@turnback/core'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openRig, type Rig } from './support/restore-rig.ts'
 import { differences } from './support/tree-snapshot.ts'
@@ -353,6 +355,20 @@ test('names that look like patterns, and a single path (B22)', async () => {
   expect([rig.read('app/l/page.tsx'), rig.read('app/*.txt')]).toEqual(['agent', 'agent'])
   await rig.restore(turn)
   expect(differences(before, rig.snapshot())).toEqual([])
+})
+
+test('a file with a second name elsewhere: the other keeps its bytes, and the report says that they parted', async () => {
+  rig.put('a', 'v1')
+  linkSync(join(rig.root, 'a'), join(rig.top, 'elsewhere'))
+  const turn = await rig.turn('A', () => rig.put('a', 'agent'))
+  const report = await rig.restore(turn)
+  expect(restoreReportSchema.parse(report)).toMatchObject({
+    status: 'done',
+    restored: ['a'],
+    lost: [{ path: 'a', what: 'hard-link' }],
+  })
+  expect([rig.read('a'), readFileSync(join(rig.top, 'elsewhere'), 'utf8')]).toEqual(['v1', 'agent'])
+  expect(await rig.redo()).not.toHaveProperty('lost')
 })
 
 test('undo, redo and a chain of them (contract rule 7)', async () => {

@@ -146,6 +146,7 @@ export {
 export { ESCAPE, readName, writeName } from '#path/name.ts'
 export { isWithin, nameOf, parentOf, type RelPath, relPathSchema, seenPathSchema } from '#path/rel-path.ts'
 export { findPathFault, isGitDisguise, type PathFault, type Platform } from '#path/validate.ts'
+export { isOtherKind } from '#restore/conflict.ts'
 export type { PlanContent } from '#restore/decision.ts'
 export { orderSteps, type UnorderedStep } from '#restore/order.ts'
 export { ALL_DONE, type SettledRestore, type StepOutcomes, settleRestore } from '#restore/outcome.ts'
@@ -160,6 +161,7 @@ export {
   type KeptReason,
   keptPathSchema,
   keptReasonSchema,
+  type LostTrait,
   type Preview,
   previewSchema,
   REPORT_FORMAT,
@@ -177,6 +179,7 @@ export type {
 } from '#restore/restore-plan.ts'
 export { isSensitiveChange, isSensitivePath } from '#restore/sensitive.ts'
 export { canonicalJson, changedPaths, type HeadFacts, planToken, tokenBytes } from '#restore/token.ts'
+export { keptWords, lostWords, skipWords } from '#restore/words.ts'
 export { differOnlyInLineEnds, isText } from '#text/binary.ts'
 export { concatBytes, equalBytes, utf8Bytes } from '#text/bytes.ts'
 export type { Digest } from '#text/digest.ts'

@@ -72,7 +72,15 @@ describe('carryOut', () => {
         { path: 'f', reason: 'missing-blob' },
       ],
       keptDirectories: [],
+      lost: [],
     })
+  })
+
+  test('what a step that was done could not keep is said with its path', () => {
+    const { outcomes } = carryOut(writerWith({}), [step('a'), step('b')], ({ path }) =>
+      path === 'a' ? { ok: true, lost: ['hard-link'] } : OK,
+    )
+    expect(outcomes.lost).toEqual([{ path: 'a', what: 'hard-link' }])
   })
 
   test('another kind under the name is said so', () => {
@@ -84,7 +92,7 @@ describe('carryOut', () => {
   test('directories that stay have their own list', () => {
     const gone = step('d', { from: DIR, to: ABSENT, phase: 'rmdir', list: 'directories.deleted' })
     const { outcomes } = carryOut(writerWith({}), [gone], () => ({ ok: false, why: 'not-empty' }))
-    expect(outcomes).toEqual({ failed: [], kept: [], keptDirectories: ['d'] })
+    expect(outcomes).toEqual({ failed: [], kept: [], keptDirectories: ['d'], lost: [] })
   })
 
   test('the folders of what was done are made durable before anything is read back', () => {

@@ -1,6 +1,16 @@
-import type { FailedPath, KeptPath, KeptReason, PlanStep, RelPath, State, StepOutcomes } from '@turnback/core'
-import { parentOf } from '@turnback/core'
-import type { StepOutcome, TreeWriter } from '#ports.ts'
+import {
+  type FailedPath,
+  isOtherKind,
+  type KeptPath,
+  type KeptReason,
+  type LostTrait,
+  type PlanStep,
+  parentOf,
+  type RelPath,
+  type State,
+  type StepOutcomes,
+} from '@turnback/core'
+import type { Present, StepOutcome, TreeWriter } from '#ports.ts'
 
 /** What came of all steps, and which of them ended as wanted. */
 export interface CarriedOut {
@@ -13,6 +23,7 @@ interface Tally {
   readonly failed: FailedPath[]
   readonly kept: KeptPath[]
   readonly keptDirectories: RelPath[]
+  readonly lost: LostTrait[]
 }
 
 /** A step is given to this with its place in the plan, which names its temporary file. */
@@ -23,11 +34,13 @@ export type DoStep = (step: PlanStep, index: number) => StepOutcome
  * wanted counts as done. Trouble with one path is a line of the report and keeps none of the others back.
  */
 export function carryOut(writer: TreeWriter, steps: readonly PlanStep[], doStep: DoStep): CarriedOut {
-  const tally: Tally = { done: [], failed: [], kept: [], keptDirectories: [] }
+  const tally: Tally = { done: [], failed: [], kept: [], keptDirectories: [], lost: [] }
   for (const [index, step] of steps.entries()) {
     const outcome = doStep(step, index)
-    if (outcome.ok) tally.done.push(step)
-    else note(writer, tally, step, outcome)
+    if (outcome.ok) {
+      tally.done.push(step)
+      for (const what of outcome.lost ?? []) tally.lost.push({ path: step.path, what })
+    } else note(writer, tally, step, outcome)
   }
   writer.sync(tally.done.map((step) => parentOf(step.path)))
   const { done, ...lists } = tally
@@ -71,7 +84,7 @@ function reasonFor(
 ): KeptReason {
   switch (outcome.why) {
     case 'changed':
-      return writer.look(step.path).kind === step.from.kind ? 'changed-after-turn' : 'type-changed'
+      return isOfOtherKind(writer.look(step.path), step) ? 'type-changed' : 'changed-after-turn'
     case 'not-empty':
       return 'directory-not-empty'
     case 'missing-blob':
@@ -79,6 +92,10 @@ function reasonFor(
     case 'blocked':
       return outcome.by === 'link' ? 'outside-workspace' : 'blocked-by-parent'
   }
+}
+
+function isOfOtherKind({ kind }: Present, { from, to }: PlanStep): boolean {
+  return kind === 'other' || isOtherKind(from, { kind }, to)
 }
 
 /** True when a step has a moment at which there is nothing under its name. */

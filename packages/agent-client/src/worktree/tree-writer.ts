@@ -4,6 +4,7 @@ import {
   DomainError,
   findPathFault,
   isSealed,
+  type LostTrait,
   nameOf,
   parentOf,
   type RelPath,
@@ -21,6 +22,7 @@ import {
   type TreeRoot,
 } from './anchored.ts'
 import { isSystemError, StepFault } from './fault.ts'
+import { isOthers } from './keep-owner.ts'
 import { holdsIn, type IsNamed, presentIn } from './look.ts'
 import { parseTempName, tagOf, writeTempName } from './temp-name.ts'
 import {
@@ -114,27 +116,34 @@ class Writer implements TreeWriter {
   }
 
   apply(step: TreeStep, index: number): StepOutcome {
+    const lost = new Set<LostTrait['what']>()
     try {
       this.#refuse(step.path)
       using folder = this.#open(parentOf(step.path))
       try {
-        this.#carryOut(folder, step, index)
+        this.#carryOut(folder, step, index, lost)
       } catch (error) {
         const mode = isDenied(error) ? isNarrow(folder) : null
         if (mode === null) throw error
-        this.#carryOutWidened(folder, mode, step, index)
+        this.#carryOutWidened(folder, mode, step, index, lost)
       }
-      return { ok: true }
+      return lost.size === 0 ? { ok: true } : { ok: true, lost: [...lost] }
     } catch (error) {
       return outcomeOf(error)
     }
   }
 
   /** A folder of the user's own that is closed to writing is opened for this one step. */
-  #carryOutWidened(folder: Folder, mode: number, step: TreeStep, index: number): void {
+  #carryOutWidened(
+    folder: Folder,
+    mode: number,
+    step: TreeStep,
+    index: number,
+    lost: Set<LostTrait['what']>,
+  ): void {
     widen(folder, mode)
     try {
-      this.#carryOut(folder, step, index)
+      this.#carryOut(folder, step, index, lost)
     } finally {
       narrow(folder, mode)
     }
@@ -148,7 +157,7 @@ class Writer implements TreeWriter {
       throw new DomainError('OUTSIDE_ROOT', { path })
   }
 
-  #carryOut(folder: Folder, { path, from, to }: TreeStep, index: number): void {
+  #carryOut(folder: Folder, { path, from, to }: TreeStep, index: number, lost: Set<LostTrait['what']>): void {
     const moments = this.#options.onMoment
     const onMoment: OnMoment = (moment) => moments?.(moment, path)
     const name = nameOf(path)
@@ -157,6 +166,7 @@ class Writer implements TreeWriter {
     const placing = (role: 'new' | 'old'): Placing => ({
       ...changing,
       temp: writeTempName(role, this.#tag, index, this.#options.random(4)),
+      onLost: (what) => lost.add(what),
     })
     switch (to.kind) {
       case 'file':
@@ -176,6 +186,7 @@ class Writer implements TreeWriter {
         }
         if (from.kind !== 'absent') removeEntry(placing('old'), from)
         makeFolder(changing, to)
+        if (isOthers(folder)) lost.add('owner')
         return
       case 'absent':
         if (from.kind === 'dir') removeFolder(changing)

@@ -12,9 +12,10 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs'
-import { type FileState, readName, type State, type SymlinkState } from '@turnback/core'
+import { type FileState, type LostTrait, readName, type State, type SymlinkState } from '@turnback/core'
 import type { Folder } from './anchored.ts'
 import { isSystemError, StepFault } from './fault.ts'
+import { keepOwner } from './keep-owner.ts'
 import {
   holdsIn,
   type IsNamed,
@@ -55,6 +56,8 @@ export interface Placing {
   readonly temp: string
   readonly isNamed: IsNamed
   readonly onMoment: OnMoment
+  /** Told of what the file that was there has and this one can not. */
+  readonly onLost: (what: LostTrait['what']) => void
 }
 
 /** Gives the bytes of the wanted file piece by piece, and throws at the end when they are not what was asked for. */
@@ -66,7 +69,7 @@ export type Pieces = (take: (piece: Uint8Array) => void) => void
  * @throws StepFault
  */
 export function placeFile(at: Placing, from: State, to: FileState, pieces: Pieces): void {
-  writeBeside(at, to, pieces)
+  writeBeside(at, from, to, pieces)
   placeTemp(at, from)
 }
 
@@ -79,7 +82,7 @@ export function placeLink(at: Placing, from: State, to: SymlinkState): void {
   placeTemp(at, from)
 }
 
-function writeBeside(at: Placing, to: FileState, pieces: Pieces): void {
+function writeBeside(at: Placing, from: State, to: FileState, pieces: Pieces): void {
   at.onMoment('create')
   const fd = openSync(at.folder.at(at.temp), CREATE, 0o600)
   try {
@@ -89,6 +92,7 @@ function writeBeside(at: Placing, to: FileState, pieces: Pieces): void {
       written += writeAll(fd, piece)
     })
     if (written !== to.sizeBytes) throw new StepFault('missing-blob')
+    keepOwner(at, fd, from)
     fchmodSync(fd, to.mode & FILE_MODE)
     at.onMoment('sync')
     fsyncSync(fd)
@@ -177,6 +181,7 @@ function placeOverFile(at: Placing, from: FileState): void {
   if (old === null || there === null || !sameFile(old.stat, there)) throw new StepFault('changed')
   at.onMoment('rename')
   renameSync(at.folder.at(at.temp), at.folder.at(at.name))
+  if (old.stat.nlink > 1n) at.onLost('hard-link')
   if (!sameBytes(old.stat, fstatSync(old.fd, { bigint: true }))) {
     putBackLateEdit(at, old)
     throw new StepFault('changed')

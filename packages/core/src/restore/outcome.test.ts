@@ -62,6 +62,7 @@ describe('settleRestore', () => {
       failed,
       kept: [{ path: 'n', reason: 'changed-after-turn' as const }],
       keptDirectories: ['d'],
+      lost: [{ path: 'a', what: 'owner' as const }],
     }
     const settled = settleRestore(plan, outcomes, new Map())
     expect(settled.status).toBe('partly-done')
@@ -70,8 +71,27 @@ describe('settleRestore', () => {
     expect(settled.lists.kept.map((item) => item.path)).toEqual(['k', 'n'])
     expect(settled.lists.directories.kept).toEqual(['d'])
     expect(settled.lists.alsoUndone).toEqual([])
+    expect(settled.lists).not.toHaveProperty('lost')
     expect(settled.of, 'partly is a mark too').toEqual(['t_1'])
     expect(settleRestore(plan, outcomes, new Map([['t_1', 'partly']])).of).toEqual([])
+  })
+
+  it('limited to paths, a turn is marked only when something of it came to its state', () => {
+    const of2 = {
+      ...step('x', b, a, 'restored'),
+      effect: { popped: [{ path: 'x', turn: 't_2' as const, scan: 2 }], putBack: [], pushed: null },
+    }
+    const limited = {
+      ...plan,
+      paths: ['a', 'x'],
+      turns: ['t_1', 't_2'] as const,
+      undoes: ['t_1', 't_2'] as const,
+      steps: [step('a', b, a, 'restored'), of2],
+      settled: [],
+    }
+    expect(settleRestore(limited, ALL_DONE, new Map()).of).toEqual(['t_1', 't_2'])
+    const failed = { ...ALL_DONE, failed: [{ path: 'x', code: 'EIO', reason: 'disk' }] }
+    expect(settleRestore(limited, failed, new Map()).of).toEqual(['t_1'])
   })
 
   it('nothing done and something failed is failed; nothing to move is nothing to do; a refusal is refused', () => {

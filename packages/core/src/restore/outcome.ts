@@ -3,7 +3,7 @@ import { newlyMarked } from '#history/marks.ts'
 import type { TurnId } from '#ids.ts'
 import type { ChangeRef, RestoreDetail, RestoreStatus } from '#manifest/manifest.ts'
 import type { RelPath } from '#path/rel-path.ts'
-import type { FailedPath, KeptPath, RestoreReport } from './report.ts'
+import type { FailedPath, KeptPath, LostTrait, RestoreReport } from './report.ts'
 import type { PlanStep, RestorePlan, StackEffect } from './restore-plan.ts'
 
 /** What became of a plan's steps. A step that is in none of the lists was carried out and verified. */
@@ -13,9 +13,11 @@ export interface StepOutcomes {
   readonly kept: readonly KeptPath[]
   /** Directories that turned out to hold something when they were to be removed. */
   readonly keptDirectories: readonly RelPath[]
+  /** What steps that were carried out could not keep of what was there. */
+  readonly lost: readonly LostTrait[]
 }
 
-export const ALL_DONE: StepOutcomes = { failed: [], kept: [], keptDirectories: [] }
+export const ALL_DONE: StepOutcomes = { failed: [], kept: [], keptDirectories: [], lost: [] }
 
 /** The parts of a restore's manifest and report that follow from the plan and from what became of it. */
 export interface SettledRestore {
@@ -33,6 +35,7 @@ export interface SettledRestore {
     | 'directories'
     | 'alsoUndone'
     | 'unchanged'
+    | 'lost'
   >
 }
 
@@ -59,6 +62,7 @@ export function settleRestore(
       .filter((step) => step.list === list)
       .map((step) => step.path)
       .sort()
+  const lost = outcomes.lost.filter((item) => !undone.has(item.path)).sort(byPath)
   return {
     status,
     of: newlyMarked(turnsCovered(plan, done), marks, plan.paths === null, status),
@@ -77,6 +81,7 @@ export function settleRestore(
       },
       alsoUndone: plan.alsoUndoes.filter((item) => !undone.has(item.path)),
       unchanged: plan.settled.length,
+      ...(lost.length === 0 ? {} : { lost }),
     },
   }
 }

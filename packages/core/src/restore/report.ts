@@ -36,6 +36,14 @@ export type KeptPath = z.infer<typeof keptPathSchema>
 export const failedPathSchema = z.strictObject({ path: relPathSchema, code: z.string(), reason: z.string() })
 export type FailedPath = z.infer<typeof failedPathSchema>
 
+/** What a file that was written anew could not keep of the one that it took the place of. */
+export const lostTraitSchema = z.strictObject({
+  path: relPathSchema,
+  /** `hard-link`: it had other names, which still lead to the old bytes. `owner`: it belongs to who restored it now. */
+  what: z.enum(['hard-link', 'owner']),
+})
+export type LostTrait = z.infer<typeof lostTraitSchema>
+
 export const alsoUndoneSchema = z.strictObject({ path: seenPathSchema, turn: turnIdSchema })
 export type AlsoUndone = z.infer<typeof alsoUndoneSchema>
 
@@ -66,6 +74,8 @@ export const restoreReportSchema = z.strictObject({
   alsoUndone: z.array(alsoUndoneSchema),
   unchanged: z.int().min(0),
   irreversible: z.array(z.string()),
+  /** Of paths that are listed above as done. Not there when nothing was lost. */
+  lost: z.array(lostTraitSchema).optional(),
   /** True only when every target was read back after the last write and was as wanted. */
   verified: z.boolean(),
   /** True when this report finishes a restore that a crash had cut off. */

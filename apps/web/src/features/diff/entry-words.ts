@@ -1,6 +1,6 @@
 import type { Entry, Source, State } from '@turnback/core'
+import { skipWords } from '@turnback/core'
 import { formatBytes, formatMode } from '#lib/format.ts'
-import { skipWords } from '#lib/skip-words.ts'
 
 export type ListedEntry = Omit<Entry, 'steps'>
 

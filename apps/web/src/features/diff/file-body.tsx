@@ -2,12 +2,12 @@
 
 import { useQuery } from '@tanstack/react-query'
 import type { TurnId } from '@turnback/core'
+import { skipWords } from '@turnback/core'
 import type { FileDiff } from '@turnback/core/api'
 import { CircleSlash, Download, FileQuestion, Lock } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { describeError } from '#lib/errors.ts'
 import { formatBytes, plural } from '#lib/format.ts'
-import { skipWords } from '#lib/skip-words.ts'
 import { Button, buttonClass } from '#ui/button.tsx'
 import { Note } from '#ui/note.tsx'
 import { makeVisible } from '#ui/visible.ts'

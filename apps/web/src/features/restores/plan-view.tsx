@@ -1,6 +1,7 @@
 'use client'
 
 import type { ConflictChoice, Preview } from '@turnback/core'
+import { keptWords, skipWords } from '@turnback/core'
 import {
   CircleSlash,
   FileMinus,
@@ -14,10 +15,8 @@ import {
 } from 'lucide-react'
 import { useId } from 'react'
 import { plural, shortId } from '#lib/format.ts'
-import { skipWords } from '#lib/skip-words.ts'
 import { Note } from '#ui/note.tsx'
 import { PathList } from './path-list.tsx'
-import { keptWords } from './restore-words.ts'
 
 interface PlanViewProps {
   readonly plan: Preview

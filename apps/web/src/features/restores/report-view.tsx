@@ -1,6 +1,7 @@
 'use client'
 
 import type { RestoreReport } from '@turnback/core'
+import { keptWords, lostWords, skipWords } from '@turnback/core'
 import {
   BadgeCheck,
   CircleAlert,
@@ -10,15 +11,14 @@ import {
   Folder,
   GitMerge,
   Hand,
+  Unlink,
   Users,
   Zap,
 } from 'lucide-react'
 import { textOfCode } from '#lib/errors.ts'
 import { durationBetween, formatMoment, plural, shortId } from '#lib/format.ts'
-import { skipWords } from '#lib/skip-words.ts'
 import { Note, type NoteTone } from '#ui/note.tsx'
 import { PathList } from './path-list.tsx'
-import { keptWords } from './restore-words.ts'
 
 /** What a rewind did, path by path; nothing is rounded up. */
 export function ReportView({ report }: { report: RestoreReport }) {
@@ -136,6 +136,11 @@ function ReportLists({ report }: { report: RestoreReport }) {
           ...dirs.deleted.map((path) => ({ path, note: 'deleted' })),
           ...dirs.kept.map((path) => ({ path, note: 'kept: it still holds other files' })),
         ]}
+      />
+      <PathList
+        title={`${report.lost?.length ?? 0} restored without all they had`}
+        icon={<Unlink className="text-warn" />}
+        paths={(report.lost ?? []).map(({ path, what }) => ({ path, note: lostWords[what] }))}
       />
       <PathList
         title={`${report.irreversible.length} not undone`}

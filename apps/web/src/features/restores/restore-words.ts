@@ -1,23 +1,5 @@
-import type { KeptReason } from '@turnback/core'
 import type { Restore, RestoreState } from '@turnback/core/api'
 import type { BadgeTone } from '#ui/badge.tsx'
-
-/** Why a path was, or would be, left as it is: in words that need no manual. */
-export const keptWords: Readonly<Record<KeptReason, string>> = {
-  'changed-after-turn': 'changed after the turn, by hand or another program',
-  'line-endings-only': 'only its line endings changed since',
-  'type-changed': 'is now another kind of thing (file, link or folder)',
-  'owned-by-other-session': 'last written by another session',
-  'interleaved-with-other-session': 'mixed with changes of another session',
-  shared: 'several turns were open when it changed; it is not clear whose change it is',
-  'unknown-writer': 'it is not known who changed it',
-  'not-captured': 'its bytes were not captured',
-  'missing-blob': 'its earlier bytes are missing or damaged in the store',
-  'blocked-by-parent': 'something stands where its folder should be',
-  'outside-workspace': 'leads outside the workspace',
-  'directory-not-empty': 'the folder still holds other files',
-  attributes: 'its attributes could not be set',
-}
 
 interface StateWords {
   readonly label: string

@@ -1,10 +1,10 @@
 'use client'
 
 import type { SkippedPath } from '@turnback/core'
+import { skipWords } from '@turnback/core'
 import { ChevronDown, CircleSlash } from 'lucide-react'
 import { useState } from 'react'
 import { formatBytes, plural } from '#lib/format.ts'
-import { skipWords } from '#lib/skip-words.ts'
 import { Button } from '#ui/button.tsx'
 import { PathText } from '#ui/path-text.tsx'
 import { makeVisible } from '#ui/visible.ts'
