@@ -1,8 +1,10 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, join, resolve } from 'node:path'
-import { DomainError, limits } from '@turnback/core'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { DomainError, type ErrorDetails, limits } from '@turnback/core'
 import type { Config, Home } from '#ports.ts'
+import { findJsonFault } from './json-place.ts'
+import { orUnusable, storeUnusable } from './unusable.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -35,10 +37,23 @@ export function findHome(env: Environment): Home {
   }
 }
 
-/** Makes the folders that are not there yet, for nobody but their owner. */
+/** Makes the folders that are not there yet, for nobody but their owner. @throws STORE_UNUSABLE, STORE_FULL */
 export function makeFolders(home: Home): void {
-  for (const folder of [home.config, home.store, home.keys, home.logs]) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  for (const folder of [home.config, home.store, home.keys, home.logs])
+    orUnusable(folder, () => makeFolder(folder))
+}
+
+/** One by one: where a system says that a folder is not there that is, Node's own way of making them all never ends. */
+function makeFolder(folder: string): void {
+  const there = statSync(folder, { throwIfNoEntry: false })
+  if (there?.isDirectory() === true) return
+  if (there !== undefined) throw storeUnusable(folder, 'EEXIST', null)
+  if (statSync(dirname(folder), { throwIfNoEntry: false }) === undefined) makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another process may just have made it.
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw error
   }
 }
 
@@ -53,32 +68,36 @@ const DEFAULTS: Config = {
   include: [],
 }
 
-/** What `config.json` says, with what it leaves out as it is by default. @throws VALIDATION_FAILED */
+/** What `config.json` says, with what it leaves out as it is by default. @throws CONFIG_INVALID */
 export function loadConfig(home: Home): Config {
   const file = join(home.config, 'config.json')
   let text: string
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return DEFAULTS
-    throw error
+    if (!(error instanceof Error && 'code' in error)) throw error
+    if (error.code === 'ENOENT') return DEFAULTS
+    throw invalid(file, { why: error.code }, `It cannot be read (${error.code}).`, error)
   }
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
   } catch (cause) {
-    throw new DomainError('VALIDATION_FAILED', { file, why: 'not JSON' }, { cause })
+    const place = findJsonFault(text)
+    const where = place === null ? '' : ` at line ${place.line}, column ${place.column}`
+    throw invalid(file, { why: 'not JSON', ...place }, `It is not JSON${where}.`, cause)
   }
   return readConfig(parsed, file)
 }
 
+function invalid(file: string, facts: ErrorDetails, what: string, cause?: unknown): DomainError {
+  const message = `The settings in ${file} cannot be used. ${what}`
+  return new DomainError('CONFIG_INVALID', { file, ...facts }, { message, cause })
+}
+
 function readConfig(parsed: unknown, file: string): Config {
   const bad = (field: string, why: string) =>
-    new DomainError(
-      'VALIDATION_FAILED',
-      { file, field, why },
-      { message: `${file}: ${field === '' ? 'it' : `"${field}"`} has to be ${why}.` },
-    )
+    invalid(file, { field, why }, `${field === '' ? 'It' : `"${field}"`} has to be ${why}.`)
   if (typeof parsed !== 'object' || parsed === null) throw bad('', 'a JSON object')
   const whole = (field: NumberField, least: number) => {
     const value: unknown = Reflect.get(parsed, field) ?? DEFAULTS[field]

@@ -24,6 +24,7 @@ import { ReadCrew } from '#worktree/read-crew.ts'
 import { watchTrees } from '#worktree/tree-watch.ts'
 import { createTreeWriter } from '#worktree/tree-writer.ts'
 import { createWorkTree } from '#worktree/work-tree.ts'
+import { orUnusable } from './unusable.ts'
 
 const STORE_KEY_BYTES = 32
 
@@ -47,17 +48,17 @@ export interface OpenOptions {
   readonly firstCapture?: NonNullable<CaptureDeps['firstCapture']>
 }
 
-/** Opens the store and wires the client. @throws STORE_NEWER, STORE_CORRUPT, STORE_FULL */
+/** Opens the store and wires the client. @throws STORE_NEWER, STORE_CORRUPT, STORE_FULL, STORE_UNUSABLE, CONFIG_INVALID */
 export function openDeps(
   env: Readonly<Record<string, string | undefined>>,
   { clock = systemClock, isResident = false, note = () => {}, firstCapture = {} }: OpenOptions = {},
 ): ClientDeps {
   const home = findHome(env)
   makeFolders(home)
-  removeLeftovers([home.config, home.store, home.keys], clock.nowMs())
+  orUnusable(home.store, () => removeLeftovers([home.config, home.store, home.keys], clock.nowMs()))
   const config = loadConfig(home)
-  const db = new Database(home.store)
-  const packs = new PackFolder(home.store, db)
+  const db = orUnusable(home.store, () => new Database(home.store, isResident ? 'write' : 'write-or-alone'))
+  const packs = orUnusable(home.store, () => new PackFolder(home.store, db))
   let storeKey: Uint8Array | null = null
   const packedBlobs = new PackedBlobs(db, packs, () => {
     storeKey ??= readOrMakeKey(home.keys, 'store.key', () => randomBytes(STORE_KEY_BYTES))

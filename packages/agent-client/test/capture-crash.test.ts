@@ -1,38 +1,26 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   appendFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
-  rmdirSync,
   statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { DomainError } from '@turnback/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { CaptureRig, outline, PLAIN_UID } from './support/capture-rig.ts'
+import { CaptureRig, canMount, outline, PLAIN_UID } from './support/capture-rig.ts'
 
 let rig: CaptureRig
 beforeEach(() => {
   rig = new CaptureRig('crash')
 })
 afterEach(() => rig.dispose())
-
-/** Only a privileged user can make a small disk; everybody runs the test with a failing writer below. */
-function canMount(): boolean {
-  const folder = mkdtempSync(join(tmpdir(), 'turnback-mount-'))
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', folder]).status === 0
-  if (mounted) execFileSync('umount', [folder])
-  rmdirSync(folder)
-  return mounted
-}
 
 const store = (...names: string[]) => join(rig.top, 'home', 'store', ...names)
 

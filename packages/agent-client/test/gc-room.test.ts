@@ -141,7 +141,7 @@ test('a new pack that does not read back as it was written counts for nothing', 
     return pack
   }
   try {
-    expect(await gc()).toMatchObject({ compacted: 0, trouble: 'NOT_RECORDED' })
+    expect(await gc()).toMatchObject({ compacted: 0, trouble: 'PACK_MISSING' })
   } finally {
     PackWriter.prototype.finish = finish
   }

@@ -269,7 +269,7 @@ test('a dry run says exactly what a run does, and does nothing', async () => {
   writeFileSync(join(rig.home, 'config.json'), JSON.stringify({ retentionDays: 'two' }))
   expect(await runHere(env, rig.root, ['gc'])).toMatchObject({
     code: 2,
-    json: { error: { code: 'VALIDATION_FAILED', details: { field: 'retentionDays' } } },
+    json: { error: { code: 'CONFIG_INVALID', details: { field: 'retentionDays' } } },
   })
 })
 

@@ -243,7 +243,7 @@ test('settings are those of the moment, and settings that cannot be read are tol
   expect(rig.starts()).toEqual([])
   writeFileSync(config, '{')
   expect(await rig.json(['begin', '--session', 'c'], { cwd: tree })).toMatchObject({
-    error: { code: 'VALIDATION_FAILED' },
+    error: { code: 'CONFIG_INVALID', details: { file: config, line: 1, column: 2 } },
   })
   expect(rig.starts()).toHaveLength(1)
   rmSync(config)

@@ -94,12 +94,26 @@ export const errorCatalogue = {
   NO_WORKSPACE: { message: 'This folder is not in a workspace yet.', remedy: 'Run `turnback init` here.' },
   NO_OPEN_TURN: { message: 'There is no open turn to end.', remedy: 'Begin one with `turnback begin`.' },
   STORE_FULL: {
-    message: 'The disk that holds the store is full; nothing was recorded.',
-    remedy: 'Free some space, or run `turnback gc`, and try again.',
+    message: 'The disk that holds the store is full, so nothing could be written to it.',
+    remedy: 'Free some space on that disk; `turnback gc` may do that. Then run the command again.',
   },
   NOT_RECORDED: {
-    message: 'The system did not let Turnback write; nothing was recorded.',
-    remedy: 'The details say what the system said. Put that right and try again.',
+    message: 'The system refused something that was needed, so nothing was recorded.',
+    remedy: 'Put right what is named here, then run the command again.',
+  },
+  PACK_MISSING: {
+    message: 'A pack of the store is missing or is not as it was written, so nothing was recorded.',
+    remedy: 'Run `turnback verify` to see what is lost, then run the command again.',
+  },
+  STORE_UNUSABLE: {
+    message: 'The folder in which Turnback keeps its store cannot be used.',
+    remedy:
+      'Put right what is named here, or set TURNBACK_HOME to a folder that you may write in; then run the command again.',
+  },
+  CONFIG_INVALID: {
+    message: 'The settings file cannot be understood.',
+    remedy:
+      'Correct the place that is named, or remove the file to go on with the usual settings; then run the command again.',
   },
   STORE_LOCKED: {
     message: 'Another Turnback process is using the store.',

@@ -1,13 +1,14 @@
 import { isAbsolute, join } from 'node:path'
 import { DomainError } from '@turnback/core'
 import type { Command } from 'commander'
-import type { Environment } from '#config.ts'
+import { type Environment, findHome } from '#config.ts'
 import { type ClientDeps, openDeps } from '#deps.ts'
 import type { Workspace } from '#ports.ts'
+import { findStoreFault } from '#unusable.ts'
 import { findWorkspaceAround, realFolder } from '#worktree/find-root.ts'
 import { EXIT, exitOf } from './exit-code.ts'
 import { showProgress } from './first-progress.ts'
-import { inPlainLines } from './visible.ts'
+import { inPlainLines, onOneLine } from './visible.ts'
 
 export interface Streams {
   out(text: string | Uint8Array): void
@@ -134,7 +135,9 @@ export class Context {
     return this.#streams.readStdin(limitMs)
   }
 
-  fail(error: unknown, isJson: boolean = this.isJson): void {
+  fail(thrown: unknown, isJson: boolean = this.isJson): void {
+    const { config, store, keys, logs } = findHome(this.env)
+    const error = findStoreFault(thrown, [config, store, keys, logs]) ?? thrown
     if (!(error instanceof DomainError)) {
       this.exitCode = EXIT.failed
       const message = error instanceof Error ? error.message : String(error)
@@ -146,13 +149,29 @@ export class Context {
     this.exitCode = exitOf(error.code)
     const { code, message, details } = error
     if (isJson) this.#streams.out(`${JSON.stringify({ error: { code, message, details } })}\n`)
-    else this.talk(`turnback: ${message} (${code})\n${error.remedy}`)
+    else this.talk(inWords(error))
   }
 
   close(): void {
     this.#deps?.close()
     this.#deps = null
   }
+}
+
+function inWords({ code, message, remedy, details }: DomainError): string {
+  const facts = Object.entries(details).flatMap(([name, value]) => {
+    const text = factInWords(value)
+    return text === null || message.includes(text) ? [] : [`  ${name}: ${text}`]
+  })
+  return [`turnback: ${message} (${code})`, ...facts, remedy].join('\n')
+}
+
+/** Null for what is of use to programs only. */
+function factInWords(value: unknown): string | null {
+  if (typeof value === 'string' && value !== '') return onOneLine(value)
+  if (typeof value === 'number') return String(value)
+  const isList = Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')
+  return isList ? value.map(onOneLine).join(' ') : null
 }
 
 /**

@@ -15,6 +15,7 @@ export type Exit = keyof typeof EXIT
 const EXITS: Partial<Record<ErrorCode, Exit>> = {
   USAGE: 'usage',
   VALIDATION_FAILED: 'usage',
+  CONFIG_INVALID: 'usage',
   OUTSIDE_ROOT: 'usage',
   NOT_RESTORABLE: 'usage',
   TURN_AMBIGUOUS: 'usage',

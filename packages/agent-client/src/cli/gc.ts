@@ -1,4 +1,4 @@
-import type { WorkspaceId } from '@turnback/core'
+import { type ErrorCode, errorCatalogue, limits, type WorkspaceId } from '@turnback/core'
 import type { Leases } from '#ports.ts'
 import { listRestoreFactsOf } from '#restore/facts.ts'
 import { collectGarbage, type GcParts, type GcResult } from '#store/gc.ts'
@@ -54,7 +54,14 @@ function inWords(result: GcResult, isDryRun: boolean): string {
   return [
     `${result.turns} turns ${would}removed, ${result.blobs} blobs of ${result.bytes} bytes`,
     ...(isDryRun ? [] : [`${result.bytesFreed} bytes of disk are free again`]),
-    ...(result.trouble === null ? [] : [`not all room could be given back: ${result.trouble}`]),
+    ...(result.trouble === null ? [] : [troubleInWords(result.trouble)]),
     ...(result.busy === 0 ? [] : [`${result.busy} workspaces were busy; they are looked at next time`]),
   ].join('\n')
+}
+
+function troubleInWords(code: ErrorCode): string {
+  const { message, remedy } = errorCatalogue[code]
+  // What is of use in a pack is written anew before the pack goes.
+  const room = `there has to be room for one more pack, up to ${limits.packBytes >> 20} MiB; then run \`turnback gc\` again`
+  return `not all room could be given back: ${message} (${code})\n${code === 'STORE_FULL' ? room : remedy}`
 }

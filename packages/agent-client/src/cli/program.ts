@@ -6,6 +6,7 @@ import type { Context, RunLine } from './context.ts'
 import { EXIT } from './exit-code.ts'
 import { collect, type PlainBuilder } from './plain.ts'
 import { PLAIN_COMMANDS } from './plain-commands.ts'
+import { asksForJson } from './run-plain.ts'
 
 /** Understands and runs any line. @throws USAGE, and what the command throws */
 export async function runByProgram(
@@ -14,8 +15,11 @@ export async function runByProgram(
   context: Context,
   runLine: RunLine,
 ): Promise<void> {
+  let text = ''
   try {
-    const program = makeProgram(context)
+    const program = makeProgram(context, (more) => {
+      text += more
+    })
     const isPlain = name !== null && Object.hasOwn(PLAIN_COMMANDS, name)
     const isKnown = isPlain || (name !== null && Object.hasOwn(COMMANDS, name))
     const of = <T>(all: Readonly<Record<string, T>>) =>
@@ -29,6 +33,9 @@ export async function runByProgram(
   } catch (error) {
     const translated = translate(error)
     if (translated !== null) throw translated
+    if (asksForJson(argv)) context.setOptions({ json: true })
+    const result = isVersion(error) ? { version: text.trim() } : { help: text }
+    context.print(result, () => text.trimEnd())
   }
 }
 
@@ -77,14 +84,14 @@ export class ByCommander implements PlainBuilder {
 }
 
 /** A program with the options that every command takes. It throws instead of ending the process. */
-function makeProgram(context: Context): Command {
+function makeProgram(context: Context, writeOut: (text: string) => void): Command {
   const program = new Command('turnback')
     .description('History and undo for what coding agents do to your working tree.')
     .version(CLIENT_VERSION, '--version', 'print the version')
     .option('-C <dir>', 'run as if started in this folder')
     .option('--json', 'print exactly one JSON object')
     .exitOverride()
-    .configureOutput({ writeOut: (text) => context.printBytes(Buffer.from(text)), writeErr: () => {} })
+    .configureOutput({ writeOut, writeErr: () => {} })
     .showHelpAfterError(false)
   program.hook('preAction', () => context.setOptions(program.opts()))
   return program
@@ -97,6 +104,10 @@ function translate(error: unknown): unknown {
   // Its own message is only a mark: options, and no command.
   if (error.code === 'commander.help') return usage('No command was given.')
   return usage(error.message)
+}
+
+function isVersion(error: unknown): boolean {
+  return error instanceof CommanderError && error.code === 'commander.version'
 }
 
 function usage(message: string): DomainError {

@@ -46,7 +46,7 @@ export async function runIn(
 }
 
 /** Before the line is understood, as far as it can be told: what follows `--` belongs to another program. */
-function asksForJson(argv: readonly string[]): boolean {
+export function asksForJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
   return (end < 0 ? argv : argv.slice(0, end)).includes('--json')
 }

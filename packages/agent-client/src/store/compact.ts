@@ -178,7 +178,7 @@ class Batch {
     this.#writer.add(makeBlock(Buffer.concat(members.map((member) => member.bytes)), blobs, ZSTD_LEVEL))
   }
 
-  /** Reads every blob back from the new pack. @throws NOT_RECORDED */
+  /** Reads every blob back from the new pack. @throws PACK_MISSING */
   #check(pack: FinishedPack): void {
     const fd = openSync(join(this.#parts.packs.tmp, pack.name), 'r')
     try {
@@ -189,7 +189,7 @@ class Batch {
         const blobs = pack.blobs.filter((blob) => blob.at === block.at)
         const isGood = (blob: BlobFacts): boolean => content !== null && this.#isSame(blob, content)
         if (count !== stored.length || !blobs.every(isGood))
-          throw new DomainError('NOT_RECORDED', { why: 'a pack did not read back as it was written' })
+          throw new DomainError('PACK_MISSING', { why: 'a pack did not read back as it was written' })
       }
     } finally {
       closeSync(fd)

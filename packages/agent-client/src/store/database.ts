@@ -2,16 +2,12 @@ import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { DomainError } from '@turnback/core'
-import { orStoreFault } from './pack-writer.ts'
+import { orUnusable } from '#unusable.ts'
 import { MIGRATIONS } from './schema.ts'
+import { fromSqlite } from './sqlite-fault.ts'
 
 /** Milliseconds that a writer waits for another process's transaction. They are short. */
 const BUSY_MS = 10_000
-const SQLITE_BUSY = 5
-const SQLITE_FULL = 13
-const SQLITE_IOERR = 10
-const SQLITE_CORRUPT = 11
-const SQLITE_NOTADB = 26
 
 type Row = Record<string, unknown>
 
@@ -20,25 +16,30 @@ type Row = Record<string, unknown>
  * and what SQLite says is turned into errors of the catalogue.
  */
 export class Database {
-  readonly #db: DatabaseSync
+  readonly #file: string
+  #db: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
   #depth = 0
   #isReading = false
   #afterCommit: (() => void)[] = []
   #afterRollback: (() => void)[] = []
 
-  /** @param mode `read` for a thread beside the one that opened the store, and brought it up, before */
-  constructor(folder: string, mode: 'write' | 'read' = 'write') {
+  /**
+   * @param mode `read` for a thread beside the one that opened the store, and brought it up, before; `write-or-alone` for
+   * a process that is soon over: on a full disk it keeps the others out
+   */
+  constructor(folder: string, mode: 'write' | 'write-or-alone' | 'read' = 'write') {
     const file = join(folder, 'turnback.db')
+    this.#file = file
     if (mode === 'read') {
-      this.#db = translate(() => new DatabaseSync(file, { timeout: BUSY_MS, readOnly: true }))
+      this.#db = this.#translate(() => new DatabaseSync(file, { timeout: BUSY_MS, readOnly: true }))
       return
     }
     // SQLite gives its other files the mode that this one has.
-    closeSync(orStoreFault(() => openSync(file, 'a', 0o600)))
-    this.#db = translate(() => new DatabaseSync(file, { timeout: BUSY_MS }))
+    closeSync(orUnusable(file, () => openSync(file, 'a', 0o600)))
+    this.#db = this.#translate(() => new DatabaseSync(file, { timeout: BUSY_MS }))
     // Before anything else is said to it: what a newer client wrote is left as it is.
-    const version = this.get('PRAGMA user_version')?.user_version
+    const version = mode === 'write' ? this.#readVersion() : this.#readVersionAlone()
     if (typeof version !== 'number' || version > MIGRATIONS.length) {
       this.#db.close()
       throw new DomainError('STORE_NEWER', { found: version, known: MIGRATIONS.length })
@@ -46,6 +47,26 @@ export class Database {
     // FULL: when a commit returns, the turn is on the disk.
     this.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32000')
     if (version < MIGRATIONS.length) this.#migrate()
+  }
+
+  #readVersion(): unknown {
+    return this.get('PRAGMA user_version')?.user_version
+  }
+
+  /**
+   * On a full disk the index that processes share has no room, unless one of them holds it already. One that is alone
+   * with the store needs none.
+   */
+  #readVersionAlone(): unknown {
+    try {
+      return this.#readVersion()
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'STORE_FULL') throw error
+      this.close()
+      this.#db = this.#translate(() => new DatabaseSync(this.#file, { timeout: BUSY_MS }))
+      this.exec('PRAGMA locking_mode = EXCLUSIVE')
+      return this.#readVersion()
+    }
   }
 
   #migrate(): void {
@@ -58,16 +79,16 @@ export class Database {
   }
 
   get(sql: string, ...values: SQLInputValue[]): Row | undefined {
-    return translate(() => this.#prepare(sql).get(...values))
+    return this.#translate(() => this.#prepare(sql).get(...values))
   }
 
   all(sql: string, ...values: SQLInputValue[]): Row[] {
-    return translate(() => this.#prepare(sql).all(...values))
+    return this.#translate(() => this.#prepare(sql).all(...values))
   }
 
   /** @returns how many rows were changed */
   run(sql: string, ...values: SQLInputValue[]): number {
-    return translate(() => Number(this.#prepare(sql).run(...values).changes))
+    return this.#translate(() => Number(this.#prepare(sql).run(...values).changes))
   }
 
   /** Runs `work` once the transaction that is open now is kept; never when it is not. */
@@ -91,14 +112,14 @@ export class Database {
 
   transact<T>(work: () => T): T {
     if (this.#depth > 0) return work()
-    translate(() => this.#db.exec('BEGIN IMMEDIATE'))
+    this.#translate(() => this.#db.exec('BEGIN IMMEDIATE'))
     this.#depth++
     this.#afterCommit = []
     this.#afterRollback = []
     let result: T
     try {
       result = work()
-      translate(() => this.#db.exec('COMMIT'))
+      this.#translate(() => this.#db.exec('COMMIT'))
     } catch (error) {
       // SQLite rolls back by itself on some errors; then there is nothing to roll back.
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
@@ -114,7 +135,7 @@ export class Database {
   /** Runs `work`, which only reads, on the store as it is now, whatever others write meanwhile. Temporary tables may be written. */
   snapshot<T>(work: () => T): T {
     if (this.#depth > 0 || this.#isReading) return work()
-    translate(() => this.#db.exec('BEGIN'))
+    this.#translate(() => this.#db.exec('BEGIN'))
     this.#isReading = true
     try {
       return work()
@@ -126,7 +147,7 @@ export class Database {
 
   /** Statements without values, several at once. */
   exec(sql: string): void {
-    translate(() => this.#db.exec(sql))
+    this.#translate(() => this.#db.exec(sql))
   }
 
   /** A transaction that need not outlive a loss of power: nobody waits for the disk. Not inside another one. */
@@ -149,6 +170,14 @@ export class Database {
     this.#db.close()
   }
 
+  #translate<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw fromSqlite(error, this.#file)
+    }
+  }
+
   #prepare(sql: string): StatementSync {
     const found = this.#statements.get(sql)
     if (found !== undefined) return found
@@ -169,27 +198,4 @@ function runAll(steps: readonly (() => void)[]): void {
     }
   })
   if (failed.length > 0) throw failed[0]
-}
-
-function translate<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (cause) {
-    if (!(cause instanceof Error) || !('errcode' in cause) || typeof cause.errcode !== 'number') throw cause
-    // The low byte is the kind; the rest says more of it.
-    switch (cause.errcode & 0xff) {
-      case SQLITE_FULL:
-        throw new DomainError('STORE_FULL', {}, { cause })
-      case SQLITE_BUSY:
-        throw new DomainError('STORE_LOCKED', {}, { cause })
-      case SQLITE_CORRUPT:
-      case SQLITE_NOTADB:
-        throw new DomainError('STORE_CORRUPT', { why: cause.message }, { cause })
-      case SQLITE_IOERR:
-        // What a full disk looks like while the write-ahead log grows.
-        throw new DomainError('STORE_FULL', { why: cause.message }, { cause })
-      default:
-        throw cause
-    }
-  }
 }

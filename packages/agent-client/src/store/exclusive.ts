@@ -1,5 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { orUnusable } from '#unusable.ts'
+import { fromSqlite } from './sqlite-fault.ts'
 
 const SQLITE_BUSY = 5
 
@@ -8,14 +10,15 @@ const SQLITE_BUSY = 5
  * ends, so it is never stale. Null when another process holds it.
  */
 export function takeExclusive(file: string): { release(): void } | null {
-  closeSync(openSync(file, 'a', 0o600))
+  closeSync(orUnusable(file, () => openSync(file, 'a', 0o600)))
   const db = new DatabaseSync(file, { timeout: 0 })
   try {
-    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    // Nothing is ever written in it, so a full disk is no hindrance.
+    db.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (error) {
     db.close()
     if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return null
-    throw error
+    throw fromSqlite(error, file)
   }
   return { release: () => db.close() }
 }

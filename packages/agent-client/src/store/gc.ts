@@ -23,12 +23,15 @@ import { forgetWorkspace, isForgotten } from './gone-workspaces.ts'
 import type { SqliteLog } from './log.ts'
 import type { PackFolder } from './pack-folder.ts'
 import { repack } from './repack.ts'
+import { keepReserve, releaseReserve } from './reserve.ts'
 import { readRetentionInput } from './retention-log.ts'
 import { integer } from './rows.ts'
 import { condemn, GRACE_MS, sweep } from './sweep.ts'
 
 /** Changes that one transaction removes: it is over before anybody notices. */
 const CHANGES_AT_ONCE = 2_000
+/** The same on a full disk, and the pages of the log that are written before they are brought to their place. */
+const TIGHT = { changes: 50, pages: 64 } as const
 /** Free pages of the log are given back when they are this many, and this part of it, and it is not bigger than that. */
 const FREE_BYTES = 1024 * 1024
 const FREE_PART = 0.25
@@ -56,6 +59,8 @@ export interface GcParts {
   readonly coldMs?: number
   /** For tests: a shorter one than {@link GRACE_MS}. */
   readonly graceMs?: number
+  /** Changes that one step removes: {@link CHANGES_AT_ONCE} when not given. */
+  readonly changesAtOnce?: number
 }
 
 export interface GcResult {
@@ -83,10 +88,31 @@ export async function collectGarbage(parts: GcParts): Promise<GcResult> {
   const lock = takeExclusive(join(parts.store, 'gc.lock'))
   if (lock === null) throw new DomainError('STORE_LOCKED', { why: 'gc' })
   try {
-    return await collect(parts)
+    return await collectWithRoom(parts)
   } finally {
     lock.release()
   }
+}
+
+async function collectWithRoom(parts: GcParts): Promise<GcResult> {
+  if (parts.isDryRun) return collect(parts)
+  let result: GcResult
+  try {
+    result = await collect(parts)
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code !== 'STORE_FULL') throw error
+    if (!releaseReserve(parts.store)) throw noRoomForGc(error)
+    parts.db.exec(`PRAGMA wal_autocheckpoint = ${TIGHT.pages}`)
+    result = await collect({ ...parts, changesAtOnce: TIGHT.changes })
+  }
+  keepReserve(parts.store)
+  return result
+}
+
+function noRoomForGc({ details, cause }: DomainError): DomainError {
+  const message =
+    'The disk that holds the store is full, and gc has to write a little before it can remove something; nothing was removed.'
+  return new DomainError('STORE_FULL', details, { message, cause })
 }
 
 async function collect(parts: GcParts): Promise<GcResult> {
@@ -194,9 +220,9 @@ async function cutInSteps(
   input: RetentionInput,
   cut: number,
 ): Promise<{ turns: number; isBusy: boolean }> {
-  const { db, log, leases, nowMs } = parts
+  const { log, leases, nowMs } = parts
   let turns = 0
-  for (const scan of stepsTo(db, workspace.id, input, cut)) {
+  for (const scan of stepsTo(parts, workspace.id, input, cut)) {
     parts.progress(`turns of ${workspace.root}`)
     try {
       await leases.run(
@@ -229,7 +255,12 @@ function isStillFree(parts: GcParts, workspace: WorkspaceId, scan: number): bool
 }
 
 /** Clean cuts up to the wanted one, each with not much more than a bounded number of changes. */
-function stepsTo(db: Database, workspace: WorkspaceId, input: RetentionInput, cut: number): number[] {
+function stepsTo(
+  { db, changesAtOnce = CHANGES_AT_ONCE }: GcParts,
+  workspace: WorkspaceId,
+  input: RetentionInput,
+  cut: number,
+): number[] {
   const from = findGap(db, workspace)?.scan ?? 0
   const steps: number[] = []
   let [last, changes] = [from, 0]
@@ -238,7 +269,7 @@ function stepsTo(db: Database, workspace: WorkspaceId, input: RetentionInput, cu
     const sql = 'SELECT COUNT(*) AS n FROM changes WHERE workspace = ? AND scan > ? AND scan <= ?'
     changes += integer(db.get(sql, workspace, last, next) ?? {}, 'n')
     last = next
-    if (changes < CHANGES_AT_ONCE && next !== cut) continue
+    if (changes < changesAtOnce && next !== cut) continue
     steps.push(next)
     changes = 0
   }

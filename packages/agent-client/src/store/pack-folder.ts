@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
+  existsSync,
   fdatasyncSync,
   fsyncSync,
   ftruncateSync,
@@ -67,11 +68,11 @@ export class PackFolder {
 
   /**
    * Lists a finished pack in the index; it moves to `packs/` when the transaction is kept. @returns its number
-   * @throws NOT_RECORDED when it is not there as it was written: nothing is to name bytes that are lost
+   * @throws PACK_MISSING when it is not there as it was written: nothing is to name bytes that are lost
    */
   adopt(name: string, bytes: number): number {
     if (statSync(join(this.tmp, name), { throwIfNoEntry: false })?.size !== bytes)
-      throw new DomainError('NOT_RECORDED', { pack: name })
+      throw new DomainError('PACK_MISSING', { pack: name })
     syncFolder(this.tmp)
     this.#db.run('INSERT INTO packs(name, bytes) VALUES (?, ?)', name, bytes)
     // One that stays is found there by readers, and moved by the next start.
@@ -120,8 +121,7 @@ export class PackFolder {
   /** Appends to the common pack and makes it durable. Inside a transaction. @throws STORE_FULL */
   append(frames: readonly Frame[]): { pack: number; placed: Placed } {
     const { pack, name, bytes } = this.#commonPack()
-    const file = join(this.packs, name)
-    const fd = orStoreFault(() => openSync(file, bytes === 0 ? 'w' : 'r+', 0o600))
+    const fd = orStoreFault(() => openSync(join(this.packs, name), bytes === 0 ? 'w' : 'r+', 0o600))
     try {
       orStoreFault(() => ftruncateSync(fd, bytes))
       const buffers: Uint8Array[] = bytes === 0 ? [Buffer.from(PACK_MAGIC, 'ascii')] : []
@@ -145,7 +145,9 @@ export class PackFolder {
       "SELECT id, name, bytes FROM packs WHERE name LIKE 'common-%' ORDER BY id DESC LIMIT 1",
     )
     if (row !== undefined && integer(row, 'bytes') < limits.packBytes) {
-      return { pack: integer(row, 'id'), name: text(row, 'name'), bytes: integer(row, 'bytes') }
+      const found = { pack: integer(row, 'id'), name: text(row, 'name'), bytes: integer(row, 'bytes') }
+      // One that somebody removed keeps nothing from being recorded; `verify` tells what was lost with it.
+      if (existsSync(join(this.packs, found.name)) || found.bytes === 0) return found
     }
     // Named by its number: one that was begun and never listed is written over.
     const next = integer(this.#db.get('SELECT COALESCE(MAX(id), 0) + 1 AS next FROM packs') ?? {}, 'next')

@@ -187,7 +187,8 @@ export function orStoreFault<T>(work: () => T): T {
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause && 'syscall' in cause)) throw cause
     const { code } = cause
-    if (code === 'ENOSPC' || code === 'EDQUOT') throw new DomainError('STORE_FULL', {}, { cause })
-    throw new DomainError('NOT_RECORDED', { why: String(code) }, { cause })
+    const where = 'path' in cause ? { path: String(cause.path) } : {}
+    if (code === 'ENOSPC' || code === 'EDQUOT') throw new DomainError('STORE_FULL', where, { cause })
+    throw new DomainError('NOT_RECORDED', { why: String(code), ...where }, { cause })
   }
 }

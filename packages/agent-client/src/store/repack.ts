@@ -63,11 +63,12 @@ export async function repack(parts: RepackParts): Promise<Repacked> {
   return total
 }
 
+/** Those that take the least to copy first: what they give back is room for the others. */
 function listHoled(db: Database): { pack: number; bytes: number }[] {
   const sql = `SELECT p.id, p.bytes,
       (SELECT COALESCE(SUM(b.stored + length(b.id) + ${HEADER_BYTES}), 0) FROM blobs b WHERE b.pack = p.id AND b.inner IS NULL)
       + (SELECT COALESCE(SUM(k.stored + ${HEADER_BYTES}), 0) FROM blocks k WHERE k.pack = p.id) AS live
-    FROM packs p ORDER BY p.id`
+    FROM packs p ORDER BY live, p.id`
   return db.all(sql).flatMap((row) => {
     const [bytes, live] = [integer(row, 'bytes'), integer(row, 'live')]
     const dead = bytes - live - PACK_MAGIC.length
@@ -157,7 +158,7 @@ function moveGroup({ db, packs }: RepackParts, fd: number, pack: number, group: 
   const { name, bytes } = writer.finish()
   if (!isCopied(packs, name, moved)) {
     packs.abandon(name)
-    throw new DomainError('NOT_RECORDED', { why: 'a pack did not read back as it was written' })
+    throw new DomainError('PACK_MISSING', { why: 'a pack did not read back as it was written' })
   }
   try {
     db.transact(() => {
@@ -181,7 +182,7 @@ function copyFrames(writer: PackWriter, fd: number, group: readonly Live[]): Mov
       const isWhole = writer.addBytes((write) =>
         readPieces(fd, at - headerBytes, headerBytes + storedBytes, write),
       )
-      if (!isWhole) throw new DomainError('NOT_RECORDED', { why: 'a pack became shorter' })
+      if (!isWhole) throw new DomainError('PACK_MISSING', { why: 'a pack became shorter' })
       return { frame, to }
     })
   } catch (error) {

@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -211,3 +211,12 @@ function kindOf(state: Entry['before']): string {
 
 /** A user without rights, for tests that root would see nothing of; undefined when this is one already. */
 export const PLAIN_UID = process.getuid?.() === 0 ? 65534 : undefined
+
+/** Whether a disk of any size can be had for a test: only a privileged user can make one. */
+export function canMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'turnback-mount-'))
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', folder]).status === 0
+  if (mounted) execFileSync('umount', [folder])
+  rmdirSync(folder)
+  return mounted
+}
