@@ -127,6 +127,14 @@ export interface TurnRow {
   readonly skipped: number
 }
 
+/** Where a tool wrote outside of the tree. */
+export interface OutsidePath {
+  /** Absolute, links resolved. */
+  readonly path: string
+  /** The path in the tree by whose link it was reached, or null. */
+  readonly link: RelPath | null
+}
+
 /** What an agent's adapter said during a turn. */
 export interface ToolEvent {
   readonly turn: TurnId
@@ -135,6 +143,8 @@ export interface ToolEvent {
   readonly tool: string | null
   readonly command: string | null
   readonly paths: readonly RelPath[]
+  /** Files that it wrote and no scan sees. */
+  readonly outside: readonly OutsidePath[]
   /** The scan that would come next when the event came. */
   readonly nextScan: number
 }

@@ -143,6 +143,7 @@ describe('makeSuspect', () => {
     tool: 'Bash',
     command: null,
     paths: [],
+    outside: [],
     nextScan,
     ...rest,
   })

@@ -18,6 +18,8 @@ export interface EventRequest {
   readonly command: string | null
   /** Files that the tool writes, not those that it reads. Relative to the root, in written form. */
   readonly paths: readonly RelPath[]
+  /** Files that it writes outside of the tree. */
+  readonly outside: ToolEvent['outside']
   readonly agentPid: number | null
   /** How the turn ended, for `turn.end`. */
   readonly reason: OwnEnd
@@ -135,9 +137,9 @@ async function open(deps: NoteDeps, workspace: Workspace, news: News): Promise<T
 }
 
 function insertEvent(deps: CaptureDeps, workspace: Workspace, turn: TurnId, news: News): void {
-  const { atMs, type, tool, command, paths } = news
+  const { atMs, type, tool, command, paths, outside } = news
   const nextScan = deps.captureLog.peekScan(workspace.id)
-  deps.captureLog.insertEvent({ turn, atMs, type, tool, command, paths, nextScan })
+  deps.captureLog.insertEvent({ turn, atMs, type, tool, command, paths, outside, nextScan })
   const agent = findAgent(deps, news.agentPid)
   if (agent !== null) deps.captureLog.setAgent(turn, agent)
 }

@@ -4,7 +4,7 @@ import type { ToolEvent } from '#ports.ts'
 import { addAgentOption, findAgentPid } from './agent-option.ts'
 import { parseReason, REASONS } from './end-reason.ts'
 import { ensureWorkspace } from './ensure-workspace.ts'
-import { listNamedPaths } from './paths.ts'
+import { findOutsidePath, listNamedPaths } from './paths.ts'
 import type { PlainRegister } from './plain.ts'
 import { addSessionOption } from './session-option.ts'
 import { addWithinOption, parseWithin } from './within-option.ts'
@@ -57,6 +57,7 @@ export const register: PlainRegister = (program, context) => {
         tool: options.tool ?? null,
         command: options.command ?? null,
         paths: options.path.flatMap((path) => listNamedPaths(workspace, context.folder, path)),
+        outside: options.path.flatMap((path) => findOutsidePath(workspace, context.folder, path) ?? []),
         agentPid: findAgentPid(context, options.agentPid),
         reason,
         atMs: null,

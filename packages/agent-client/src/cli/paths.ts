@@ -1,8 +1,8 @@
 import { isAbsolute, join } from 'node:path'
 import { DomainError, ESCAPE, type RelPath, readName, writeName } from '@turnback/core'
-import type { Workspace } from '#ports.ts'
+import type { OutsidePath, Workspace } from '#ports.ts'
 import { partBelow } from '#worktree/find-root.ts'
-import { listSpellings } from '#worktree/spellings.ts'
+import { followLinks, listSpellings } from '#worktree/spellings.ts'
 
 /**
  * A path as it was typed, relative to the folder the command runs in, in the form that the log uses. Names are
@@ -26,7 +26,16 @@ export function listNamedPaths(workspace: Workspace, folder: string, typed: stri
   return [...new Set(found)].filter((each) => each !== '')
 }
 
-/** The same, null for a path outside of the root. */
+/** Where a tool writes that is outside of the root, links followed; null when it is inside. */
+export function findOutsidePath(workspace: Workspace, folder: string, typed: string): OutsidePath | null {
+  const path = isAbsolute(typed) ? join(typed) : join(folder, typed)
+  const leadsTo = followLinks(path)
+  if (partBelow(workspace.root, leadsTo) !== null) return null
+  const named = findRelPath(workspace, folder, path)
+  return { path: leadsTo, link: named === '' ? null : named }
+}
+
+/** What {@link toRelPath} gives, or null for a path outside of the root. */
 function findRelPath(workspace: Workspace, folder: string, typed: string): RelPath | null {
   const path = join(isAbsolute(typed) ? typed : join(folder, typed))
   const whole = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path

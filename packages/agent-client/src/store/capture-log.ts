@@ -201,15 +201,16 @@ export class SqliteCaptureLog implements CaptureLog {
     this.#db.run(sql, endScan, entries, created, changed, deleted, turn)
   }
 
-  insertEvent({ turn, atMs, type, tool, command, paths, nextScan }: ToolEvent): void {
+  insertEvent({ turn, atMs, type, tool, command, paths, outside, nextScan }: ToolEvent): void {
     this.#db.run(
-      'INSERT INTO events(turn, at_ms, type, tool, command, paths, next_scan) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO events(turn, at_ms, type, tool, command, paths, outside, next_scan) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
       turn,
       atMs,
       type,
       tool,
       command,
       JSON.stringify(paths),
+      outside.length === 0 ? null : JSON.stringify(outside),
       nextScan,
     )
     this.#db.run(`UPDATE turns SET tools_in_flight = ${IN_FLIGHT[type]} WHERE id = ?`, turn)

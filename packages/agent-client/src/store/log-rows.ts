@@ -8,7 +8,16 @@ import type {
   TurnId,
   TurnKind,
 } from '@turnback/core'
-import type { OutboxItem, PlanRow, ProcessName, ReportItem, ToolEvent, TurnRow, Workspace } from '#ports.ts'
+import type {
+  OutboxItem,
+  OutsidePath,
+  PlanRow,
+  ProcessName,
+  ReportItem,
+  ToolEvent,
+  TurnRow,
+  Workspace,
+} from '#ports.ts'
 import { id, idOrNull, integer, integerOrNull, json, jsonOrNull, type Row, text, textOrNull } from './rows.ts'
 
 /** Words from closed lists are checked by the writer; a store that holds others was not written by us. */
@@ -76,6 +85,7 @@ export function toToolEvent(row: Row): ToolEvent {
     tool: textOrNull(row, 'tool'),
     command: textOrNull(row, 'command'),
     paths: json<RelPath[]>(row, 'paths'),
+    outside: jsonOrNull<OutsidePath[]>(row, 'outside') ?? [],
     nextScan: integer(row, 'next_scan'),
   }
 }

@@ -133,4 +133,8 @@ ALTER TABLE removed_turns ADD COLUMN sha256 TEXT;
 ALTER TABLE removed_turns ADD COLUMN pushed_at TEXT;
 CREATE INDEX removed_turns_unpushed ON removed_turns(workspace, seq) WHERE pushed_at IS NULL AND seq IS NOT NULL;
 `,
+  // What tools wrote outside of the tree: no restore gives that back, and it is told so.
+  `
+ALTER TABLE events ADD COLUMN outside TEXT;
+`,
 ]

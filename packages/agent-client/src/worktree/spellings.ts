@@ -10,8 +10,8 @@ export function listSpellings(path: string): string[] {
   return [...new Set([path, join(followLinks(dirname(path)), basename(path)), followLinks(path)])]
 }
 
-/** As far as the path is there. */
-function followLinks(path: string): string {
+/** The path with all links followed, as far as it is there. */
+export function followLinks(path: string): string {
   try {
     return realpathSync.native(path)
   } catch {

@@ -121,6 +121,7 @@ export class CaptureRig {
       tool: null,
       command: null,
       paths: [],
+      outside: [],
       agentPid: null,
       parentSession: null,
       reason: 'completed' as const,
