@@ -21,10 +21,11 @@ const [STEPS, CACHE, MAIN] = [
   file('../src/main.ts'),
 ]
 const IS_LONG = process.env.TURNBACK_TEST_LONG === '1'
-/** Points of each scene in one run of the tests; all of them by `pnpm test:long`. */
-const KILLS = IS_LONG ? Number.POSITIVE_INFINITY : 4
-const FAILS = IS_LONG ? Number.POSITIVE_INFINITY : 8
-const KILLED_TREES = IS_LONG ? 200 : 6
+/** Points of each scene in one run of the tests; all of them by `pnpm test:long`, or so many as are asked for. */
+const POINTS = IS_LONG ? Number(process.env.TURNBACK_TEST_POINTS ?? Number.POSITIVE_INFINITY) : null
+const KILLS = POINTS ?? 4
+const FAILS = POINTS ?? 8
+const KILLED_TREES = IS_LONG ? Math.min(POINTS ?? 200, 200) : 6
 const CODES = ['ENOSPC', 'EIO', 'EACCES', 'EMFILE'] as const
 const timeout = 36_000_000
 
@@ -212,6 +213,7 @@ function spread<T>(items: readonly T[], count: number): T[] {
 
 /** Every point is tried, whatever the others showed: what they have in common is where the fault is. */
 async function forAll<T>(points: readonly T[], tryOne: (point: T) => Promise<void>): Promise<void> {
+  if (IS_LONG) console.info(`${points.length} points`)
   const failures: string[] = []
   for (const point of points) {
     try {
@@ -257,7 +259,10 @@ test.each(['the first capture', 'begin', 'end'])(
     const steps = await listSteps(scene)
     const places = steps.map((_, at) => at)
     const all = IS_LONG
-      ? places.flatMap((at) => CODES.map((code) => ({ at, code })))
+      ? spread(
+          places.flatMap((at) => CODES.map((code) => ({ at, code }))),
+          FAILS,
+        )
       : spread(places, FAILS).map((at, i) => ({ at, code: CODES[i % CODES.length] ?? 'EIO' }))
     await forAll(all, async (fail) => {
       putBack(scene)

@@ -14,7 +14,8 @@ import type { StepPlan } from './support/plan-step.ts'
 const STEPS = fileURLToPath(new URL('./support/plan-step.ts', import.meta.url))
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 /** Kill points in one run of the tests; all of them by `pnpm test:long`. */
-const POINTS = process.env.TURNBACK_TEST_LONG === '1' ? Number.POSITIVE_INFINITY : 8
+const IS_LONG = process.env.TURNBACK_TEST_LONG === '1'
+const POINTS = IS_LONG ? Number(process.env.TURNBACK_TEST_POINTS ?? Number.POSITIVE_INFINITY) : 8
 
 /** A home in which gc has something of everything to do: turns to cut, blobs to remove, packs to rewrite and to make. */
 let rig: CaptureRig
@@ -92,6 +93,7 @@ test('killed at any step of gc, the store is sound, and the next gc comes to the
     { at, when: 'after' as const },
   ])
   const stride = Math.max(1, points.length / POINTS)
+  if (IS_LONG) console.info(`${Math.min(points.length, POINTS)} of ${points.length} points`)
   let kills = 0
   for (let i = 0; i < points.length; i += stride) {
     const kill = points[Math.floor(i)]
