@@ -36,6 +36,7 @@ test('a turn from begin to cat, with the shapes of the contract', () => {
     partial: false,
     lateStart: false,
     notRestorable: [],
+    interruptedRestore: null,
     statted: expect.any(Number),
     hashed: expect.any(Number),
     durationMs: expect.any(Number),

@@ -4,6 +4,7 @@ import type { TurnId } from '@turnback/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeCheckpoint } from '#capture/checkpoint.ts'
 import { gcParts } from '#cli/gc-parts.ts'
+import { runCommandLine } from '#cli/run.ts'
 import { collectGarbage, type GcParts, type GcResult } from '#store/gc.ts'
 import { isRemoved } from '#store/gone-workspaces.ts'
 import { runHere } from './support/command-here.ts'
@@ -271,6 +272,45 @@ test('a dry run says exactly what a run does, and does nothing', async () => {
     code: 2,
     json: { error: { code: 'CONFIG_INVALID', details: { field: 'retentionDays' } } },
   })
+})
+
+test('a store that stays over its budget says what keeps it so', async () => {
+  rig.put('a', '0')
+  const t1 = await write('a', '1')
+  await write('a', '2')
+  expect(await gc(limits({ budgetBytes: 1e9 }))).toMatchObject({ overBudget: null })
+  const keptBy = async (more: Partial<GcParts> = {}) => {
+    const { overBudget } = await gc({ ...limits({ budgetBytes: 1 }), ...more })
+    expect(overBudget).toMatchObject({
+      budgetBytes: 1,
+      bytes: expect.any(Number),
+      unusedBytes: expect.any(Number),
+    })
+    return overBudget?.workspaces
+  }
+  await cli('pin', t1)
+  const here = { workspace: rig.workspace.id, root: rig.root }
+  expect(await keptBy({ isLoggedIn: true })).toEqual([
+    { ...here, turns: 2, keptBy: ['unsentTurns'], pinned: 1 },
+  ])
+  await cli('undo')
+  await write('b', '3')
+  const turns = rig.turns().length
+  expect(await keptBy()).toEqual([{ ...here, turns, keptBy: ['youngRestores'], pinned: 1 }])
+  passDays(15)
+  await write('a', '9')
+  expect(await keptBy()).toEqual([{ ...here, turns: 2, keptBy: ['newestTurns'], pinned: 1 }])
+
+  writeFileSync(join(rig.home, 'config.json'), JSON.stringify({ diskBudgetBytes: 1 }))
+  let words = ''
+  const streams = { out: (text: unknown) => (words += String(text)), talk() {}, readStdin: async () => '' }
+  const env = { HOME: rig.top, TURNBACK_HOME: rig.home }
+  const caller = { env, folder: rig.root, pid: process.pid, isPerson: false }
+  expect(await runCommandLine(['gc'], caller, streams)).toBe(0)
+  expect(words).toContain(`${rig.root}, 2 turns, kept by`)
+  expect(words).toContain('its newest turn, and the files as they are now')
+  expect(words).toContain('1 pinned turns and checkpoints: `turnback pin TURN --remove`')
+  expect(words).toContain('diskBudgetBytes in config.json allows more')
 })
 
 test('a workspace is forgotten when its folder was removed long ago, not when its disk is not there', async () => {

@@ -1,7 +1,18 @@
-import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { CLIENT_VERSION } from '#client-version.ts'
+import { PASSED_VARIABLES } from '#resident/request.ts'
 import { ResidentRig, until } from './support/resident-rig.ts'
 
 /** No caller may take longer than this for a command that a healthy one answers at once, on a machine however slow. */
@@ -224,6 +235,31 @@ test('trouble within one request is told to its caller and ends nothing else', a
   expect(rig.starts()).toEqual([])
   expect(rig.pid).toBe(pid)
 })
+
+test('a caller that is there and reads nothing does not keep `disconnect` waiting', async () => {
+  await rig.connect()
+  const base = join(rig.place, 'c7')
+  execFileSync('mkfifo', ['-m', '600', `${base}.reply`])
+  const reply = openSync(`${base}.reply`, constants.O_RDWR | constants.O_NONBLOCK)
+  try {
+    expect(() => {
+      for (;;) writeSync(reply, Buffer.alloc(4096))
+    }).toThrow(expect.objectContaining({ code: 'EAGAIN' }))
+    const variables = PASSED_VARIABLES.map((name) => (name in rig.env ? `${name}=${rig.env[name]}` : ''))
+    const words = ['begin', '--session', 'stopped']
+    const fields = ['1', CLIENT_VERSION, '1', '1', '', '0', '3', ...words, ...variables, `${rig.tree}\n`, '.']
+    writeFileSync(`${base}.request`, fields.join('\0'))
+    spawn('sh', ['-c', `echo c7 1<>'${rig.place}/bell'`])
+    const isDone = async () => {
+      const { openTurns } = await rig.json(['status'])
+      return JSON.stringify(openTurns).includes('stopped')
+    }
+    while (!(await isDone()));
+    expect(await rig.run(['disconnect'])).toMatchObject({ code: 0 })
+  } finally {
+    closeSync(reply)
+  }
+}, 60_000)
 
 /** What the resident does first with a request. */
 function takeAll(place: string): void {

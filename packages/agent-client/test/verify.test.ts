@@ -49,7 +49,7 @@ interface Verdict {
   readonly corrupt: string[]
   readonly packs: string[]
   readonly log: { readonly what: string; readonly turn: string | null }[]
-  readonly affected: { readonly blob: string; readonly path: string; readonly turns: string[] }[]
+  readonly affected: { readonly blobs: string[]; readonly path: string; readonly turns: string[] }[]
 }
 
 /** The command line in this process, each time with a store that is opened anew. */
@@ -152,7 +152,7 @@ test('packs that were cut off or removed, and who needs their bytes', async () =
     expect(gone.missing.length).toBeGreaterThanOrEqual(cut.missing.length)
     for (const blob of gone.missing)
       expect(
-        gone.affected.some((each) => each.blob === blob),
+        gone.affected.some((each) => each.blobs.includes(blob)),
         blob,
       ).toBe(true)
     putBack()
@@ -161,7 +161,9 @@ test('packs that were cut off or removed, and who needs their bytes', async () =
   const nothing = await verify()
   expect(nothing.missing).toHaveLength(nothing.blobs)
   const text = nothing.affected.filter(({ path }) => path === 'text')
-  expect(text.flatMap(({ turns }) => turns).length).toBeGreaterThan(5)
+  expect(text).toHaveLength(1)
+  expect(text[0]?.blobs.length).toBeGreaterThan(5)
+  expect(text[0]?.turns.length).toBeGreaterThan(4)
   putBack()
 })
 
@@ -237,10 +239,8 @@ test('a delta whose base is damaged is damaged too, and its turns are named', as
   writeFileSync(file, bytes)
   const verdict = await verify()
   expect(verdict.corrupt).toEqual(expect.arrayContaining([base, delta]))
-  const named = verdict.affected.find(({ blob }) => blob === delta)
-  expect(named).toMatchObject({
-    path: 'text',
-    turns: [expect.stringMatching(/^t_/), expect.stringMatching(/^t_/)],
-  })
+  const named = verdict.affected.find(({ blobs }) => blobs.includes(delta))
+  expect(named).toMatchObject({ path: 'text', blobs: expect.arrayContaining([base, delta]) })
+  expect(named?.turns.length).toBeGreaterThan(1)
   putBack()
 })

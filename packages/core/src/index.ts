@@ -72,9 +72,11 @@ export {
 } from '#history/marks.ts'
 export {
   chooseCut,
+  type KeeperName,
   type KeptRestore,
   type KeptTurn,
   listCleanCuts,
+  listKeepers,
   RETENTION_RULES,
   type RetentionInput,
   type RetentionRule,

@@ -1,3 +1,4 @@
+import type { RestoreId } from '@turnback/core'
 import { type Begun, beginTurn, beginTurnWithin } from '#capture/turns.ts'
 import { addAgentOption, findAgentPid } from './agent-option.ts'
 import { ensureWorkspace } from './ensure-workspace.ts'
@@ -50,19 +51,27 @@ export const register: PlainRegister = (program, context) => {
         partial: begun.partial,
         lateStart: begun.lateStart,
         notRestorable: begun.notRestorable,
+        interruptedRestore: deps.log.findJournal(workspace.id)?.restore ?? null,
         statted: begun.statted + (first?.statted ?? 0),
         hashed: begun.hashed + (first?.hashed ?? 0),
         durationMs: Math.round(performance.now() - began),
       }
-      context.print(result, () => inWords(begun))
+      context.print(result, () => inWords(begun, result.interruptedRestore))
     })
 }
 
-function inWords({ turn, number, partial, notRestorable }: Begun): string {
+const CUT_OFF =
+  'a restore was cut off here, and the tree is as it left it: `turnback recover` finishes it, `turnback recover --abort` takes back what it did'
+
+function inWords(
+  { turn, number, partial, notRestorable }: Begun,
+  interruptedRestore: RestoreId | null,
+): string {
   const lost = notRestorable.map(({ reason, count }) => `${count} ${reason}`).join(', ')
   return [
     `turn ${number} (${turn}) began`,
     ...(partial ? ['not everything could be looked at; `show` says what, once it has ended'] : []),
     ...(lost === '' ? [] : [`what can not be given back: ${lost}`]),
+    ...(interruptedRestore === null ? [] : [CUT_OFF]),
   ].join('\n')
 }

@@ -3,6 +3,7 @@ import type { Observation } from '#capture-ports.ts'
 import type { Workspace } from '#ports.ts'
 import { findPlace, findWorkspaceAround } from '#worktree/find-root.ts'
 import type { Context } from './context.ts'
+import { formerInWords, listFormerHistories } from './former-places.ts'
 
 export interface Ensured {
   readonly workspace: Workspace
@@ -30,11 +31,19 @@ export async function ensureWorkspace(
   const exactly = options.folder !== undefined
   const around = exactly ? null : findWorkspaceAround(start, deps.log.listWorkspaces())
   const place = around ?? findPlace(start, deps.home, context.env, exactly)
+  if (around === null) tellOfFormer(context, place.root)
   const workspace =
     around !== null && project === null ? around : registerWorkspace(deps, toPlace(place), project)
   if (options.isLookLater === true) return { workspace, first: null }
   const first = await firstCapture(deps, workspace, options.countExcluded ?? false)
   return { workspace, first }
+}
+
+/** Once, when a new history begins where somebody may look for another one. */
+function tellOfFormer(context: Context, root: string): void {
+  const { deps } = context
+  if (findWorkspaceAround(root, deps.log.listWorkspaces())?.root === root) return
+  for (const former of listFormerHistories(deps, root)) context.talk(`turnback: ${formerInWords(former)}`)
 }
 
 function toPlace({

@@ -5,6 +5,7 @@ import { collectGarbage, type GcParts, type GcResult } from '#store/gc.ts'
 import { withLogCopy } from '#store/log-copy.ts'
 import type { Context, Register } from './context.ts'
 import { gcParts } from './gc-parts.ts'
+import { overBudgetInWords } from './over-budget-words.ts'
 
 /** In a copy of the log nobody else is at work. */
 const FREE: Leases = {
@@ -55,6 +56,7 @@ function inWords(result: GcResult, isDryRun: boolean): string {
     `${result.turns} turns ${would}removed, ${result.blobs} blobs of ${result.bytes} bytes`,
     ...(isDryRun ? [] : [`${result.bytesFreed} bytes of disk are free again`]),
     ...(result.trouble === null ? [] : [troubleInWords(result.trouble)]),
+    ...(result.overBudget === null ? [] : overBudgetInWords(result.overBudget)),
     ...(result.busy === 0 ? [] : [`${result.busy} workspaces were busy; they are looked at next time`]),
   ].join('\n')
 }

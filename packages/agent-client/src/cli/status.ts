@@ -1,5 +1,6 @@
 import { describeSync, type SyncStatus } from '#sync/status.ts'
 import type { Register } from './context.ts'
+import { formerInWords, listFormerHistories } from './former-places.ts'
 import { lookAfterTurns } from './look-after.ts'
 
 export const register: Register = (program, context) => {
@@ -12,6 +13,7 @@ export const register: Register = (program, context) => {
       const workspace = context.findWorkspace()
       const open = workspace === null ? [] : deps.log.listOpenTurns(workspace.id)
       const sync = describeSync(deps, context.env)
+      const formerHistories = listFormerHistories(deps, context.folder)
       const result = {
         workspace: workspace?.id ?? null,
         openTurns: open.map(({ turn, number, session, agent, startedAt }) => ({
@@ -23,11 +25,13 @@ export const register: Register = (program, context) => {
         })),
         ...sync,
         interruptedRestore: workspace === null ? null : (deps.log.findJournal(workspace.id)?.restore ?? null),
+        formerHistories,
         disk: { bytes: deps.packs.bytesOnDisk(), budget: deps.config.diskBudgetBytes },
       }
       context.print(result, () =>
         [
-          workspace === null ? 'not in a workspace' : workspace.root,
+          workspace === null ? 'not in a workspace; `turnback init` makes this folder one' : workspace.root,
+          ...formerHistories.map(formerInWords),
           `open turns: ${open.length === 0 ? 'none' : open.map(({ number }) => `@${number}`).join(' ')}`,
           ...describeInWords(sync),
           ...(result.interruptedRestore === null ? [] : ['a restore was cut off: run `turnback recover`']),

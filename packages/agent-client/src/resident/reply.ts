@@ -7,18 +7,23 @@ import type { TakenRequest } from './meeting-folder.ts'
 const BEAT_MS = 1000
 /** A caller that does not read its full pipe is looked at again after this. */
 const FULL_MS = 20
+/** When the resident is to end, a caller that reads nothing for this long is not waited for. */
+const LAST_MS = 2000
 
 /** The way back to one caller. A caller that is gone is no fault: the work was done all the same. */
 export class Reply {
   readonly #base: string
+  readonly #isEnding: () => boolean
   #pipe: number | null
   /** Lines that the pipe had no room for yet, in order. */
   #waiting: string[] = []
   readonly #beat: NodeJS.Timeout
 
-  constructor({ reply, base }: TakenRequest) {
+  /** @param isEnding whether the resident is to end */
+  constructor({ reply, base }: TakenRequest, isEnding: () => boolean) {
     this.#pipe = reply
     this.#base = base
+    this.#isEnding = isEnding
     this.#beat = setInterval(() => this.#send(AT_WORK), BEAT_MS)
   }
 
@@ -44,7 +49,12 @@ export class Reply {
 
   async #close(): Promise<void> {
     clearInterval(this.#beat)
-    while (!this.#flush()) await sleep(FULL_MS)
+    for (let silentMs = 0; silentMs < LAST_MS; silentMs = this.#isEnding() ? silentMs + FULL_MS : 0) {
+      const left = this.#waiting.length
+      if (this.#flush()) break
+      if (this.#waiting.length < left) silentMs = 0
+      await sleep(FULL_MS)
+    }
     this.#drop()
   }
 

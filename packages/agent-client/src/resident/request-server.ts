@@ -124,7 +124,7 @@ export class RequestServer {
 
   /** @returns false when the caller is to do it itself */
   async #answer(taken: TakenRequest): Promise<boolean> {
-    const reply = new Reply(taken)
+    const reply = new Reply(taken, () => this.#isEnding)
     const request = parseRequest(taken.bytes)
     const why = request === null ? 'unreadable' : this.#findObjection(request, reply)
     if (request === null || why !== null) {

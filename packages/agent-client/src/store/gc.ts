@@ -21,6 +21,7 @@ import { takeExclusive } from './exclusive.ts'
 import { findGap } from './gap-rows.ts'
 import { forgetWorkspace, isForgotten } from './gone-workspaces.ts'
 import type { SqliteLog } from './log.ts'
+import { describeOverBudget, type OverBudget } from './over-budget.ts'
 import type { PackFolder } from './pack-folder.ts'
 import { repack } from './repack.ts'
 import { keepReserve, releaseReserve } from './reserve.ts'
@@ -78,6 +79,8 @@ export interface GcResult {
   readonly busy: number
   /** Why not all room could be given back, or null. */
   readonly trouble: ErrorCode | null
+  /** Null when the store is not larger than it should be, or would not be. */
+  readonly overBudget: OverBudget | null
 }
 
 /**
@@ -127,13 +130,19 @@ async function collect(parts: GcParts): Promise<GcResult> {
   condemn(how)
   const swept = await sweep({ ...how, isAnyoneAtWork: () => isAnyoneAtWork(parts), pause: parts.pause })
   const room = parts.isDryRun ? NOTHING : await makeRoom(parts, how)
+  const bytesFreed = parts.isDryRun ? 0 : before - packs.bytesInPacks() - sizeOfLog(parts.store)
+  const size = {
+    bytes: before - (parts.isDryRun ? swept.bytes : bytesFreed),
+    budgetBytes: parts.limits.budgetBytes,
+  }
   return {
     turns: cut.turns + workspaces.turns,
     workspaces: workspaces.count,
     ...swept,
     ...room,
-    bytesFreed: parts.isDryRun ? 0 : before - packs.bytesInPacks() - sizeOfLog(parts.store),
+    bytesFreed,
     busy: cut.busy,
+    overBudget: describeOverBudget(db, parts.log.listWorkspaces(), size, parts),
   }
 }
 

@@ -2,14 +2,14 @@ import type { BlobId, RelPath, State, TurnId, WorkspaceId } from '@turnback/core
 import type { ClientDeps } from '#deps.ts'
 import { id, json, text } from '#store/rows.ts'
 
-/** Where a blob that is lost was of use. */
+/** Where blobs that are lost were of use: each path once. */
 export interface Affected {
-  readonly blob: BlobId
+  readonly blobs: readonly BlobId[]
   readonly workspace: string
   readonly path: RelPath
   /** Turns that found it there or left it there. */
   readonly turns: readonly TurnId[]
-  /** The file as it is now is this blob: capturing it again brings the bytes back. */
+  /** The file as it is now is one of them: capturing it again brings the bytes back. */
   readonly isPresent: boolean
 }
 
@@ -24,20 +24,15 @@ interface Place {
 export function listAffected(deps: ClientDeps, blobs: readonly BlobId[]): Affected[] {
   if (blobs.length === 0) return []
   const bad = new Set<string>(blobs)
-  const found = new Map<string, Affected & { turns: TurnId[]; isPresent: boolean }>()
+  const found = new Map<string, Affected & { blobs: BlobId[]; turns: TurnId[]; isPresent: boolean }>()
   for (const { id: workspace, root } of deps.log.listWorkspaces()) {
     for (const { path, turn, states } of placesOf(deps, workspace, JSON.stringify(blobs))) {
       for (const state of states) {
         if (state.kind !== 'file' || !bad.has(state.blob)) continue
-        const key = `${state.blob} ${root} ${path}`
-        const known = found.get(key) ?? {
-          blob: state.blob,
-          workspace: root,
-          path,
-          turns: [],
-          isPresent: false,
-        }
+        const key = `${workspace} ${path}`
+        const known = found.get(key) ?? { blobs: [], workspace: root, path, turns: [], isPresent: false }
         found.set(key, known)
+        if (!known.blobs.includes(state.blob)) known.blobs.push(state.blob)
         if (turn === null) known.isPresent = true
         else if (!known.turns.includes(turn)) known.turns.push(turn)
       }

@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, parse, resolve } from 'node:path'
+import { basename, dirname, parse, resolve } from 'node:path'
 import { DomainError } from '@turnback/core'
 import type { Home, Workspace } from '#ports.ts'
 import { findGitTop } from './git-state.ts'
@@ -23,6 +23,34 @@ export function findWorkspaceAround(start: string, registered: readonly Workspac
     .filter(({ root }) => at === root || at.startsWith(`${root}/`))
     .filter((workspace) => isSamePlace(workspace, placeAt(workspace.root)))
   return around.sort((a, b) => b.root.length - a.root.length)[0] ?? null
+}
+
+/** A registered workspace that is not where it was: what is there now is a workspace of its own (contract rule 1). */
+export interface FormerPlace {
+  readonly workspace: Workspace
+  /** `moved`: its folder is around `start` now, at `root`. `replaced`: another folder lies there, around `start`. */
+  readonly why: 'moved' | 'replaced'
+  readonly root: string
+}
+
+/** What happened to workspaces whose histories somebody may look for in `start`; the innermost first. */
+export function findFormerPlaces(start: string, registered: readonly Workspace[]): FormerPlace[] {
+  const found: FormerPlace[] = []
+  for (let root = realFolder(start); ; root = dirname(root)) {
+    for (const workspace of registered) {
+      const why = findMove(workspace, root)
+      if (why !== null) found.push({ workspace, why, root })
+    }
+    if (root === dirname(root)) return found
+  }
+}
+
+function findMove(workspace: Workspace, root: string): FormerPlace['why'] | null {
+  const isHere = isSamePlace(workspace, placeAt(root))
+  if (workspace.root === root) return isHere ? null : 'replaced'
+  if (!isHere || isSamePlace(workspace, placeAt(workspace.root))) return null
+  // A file system gives the numbers of removed folders to new ones.
+  return lstatSync(root).birthtimeMs <= Date.parse(workspace.createdAt) ? 'moved' : null
 }
 
 /**

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { chooseCut, type KeptRestore, type KeptTurn, listCleanCuts, RETENTION_RULES } from './retention.ts'
+import {
+  chooseCut,
+  type KeptRestore,
+  type KeptTurn,
+  listCleanCuts,
+  listKeepers,
+  RETENTION_RULES,
+} from './retention.ts'
 
 const DAY = 86_400_000
 const NOW = 100 * DAY
@@ -34,6 +41,17 @@ const cutOf = (
   const rules = Object.entries(RETENTION_RULES).filter(([name]) => name !== without)
   return chooseCut({ turns, restores, nowMs: NOW }, wanted, Object.fromEntries(rules))
 }
+
+it('names what keeps a log from being cut, the earliest first', () => {
+  const sent = [turn(1, 2, 40), turn(3, 4, 30), turn(5, 6, 1)]
+  const keepers = (turns: readonly KeptTurn[], restores: readonly KeptRestore[] = []) =>
+    listKeepers({ turns, restores, nowMs: NOW })
+  expect(keepers([])).toEqual([])
+  expect(keepers(sent)).toEqual(['newestTurns'])
+  expect(keepers([turn(1, 2, 40, { isSent: false }), ...sent.slice(1)])).toEqual(['unsentTurns'])
+  const young = [turn(1, 2, 40), turn(3, null, 0), restoreTurn(6, 1, { isPinned: true }), turn(7, 8, 1)]
+  expect(keepers(young, [restore(6, 2, 1)])).toEqual(['youngRestores', 'pinnedRestores', 'openTurns'])
+})
 
 describe('where a log can be cut', () => {
   it('at ends of turns that no turn and no restore straddles', () => {

@@ -42,6 +42,9 @@ export interface RetentionWish {
 /** A restore this young keeps all that taking it back needs, whatever the limits say. */
 const RESTORE_BACKUP_MS = 14 * 86_400_000
 
+/** Names of the rules below. */
+export type KeeperName = 'openTurns' | 'newestTurns' | 'youngRestores' | 'pinnedRestores' | 'unsentTurns'
+
 /** What is never removed, each rule by itself: the lowest scan that it keeps, or null when it keeps nothing. */
 export type RetentionRule = (input: RetentionInput) => number | null
 
@@ -69,12 +72,27 @@ const pinnedRestores: RetentionRule = ({ turns, restores }) => {
 /** A turn that is still to be signed or sent, and everything later: the chain goes out in order. */
 const unsentTurns: RetentionRule = ({ turns }) => lowest(turns.filter((turn) => !turn.isSent).map(firstScan))
 
-export const RETENTION_RULES: Readonly<Record<string, RetentionRule>> = {
+export const RETENTION_RULES: Readonly<Record<KeeperName, RetentionRule>> = {
   openTurns,
   newestTurns,
   youngRestores,
   pinnedRestores,
   unsentTurns,
+}
+
+/**
+ * Which rules keep turns of a log, when more is wished to go than may: what holds the earliest first. The newest turns
+ * are named only when nothing else keeps more than they do.
+ */
+export function listKeepers(input: RetentionInput): KeeperName[] {
+  const names = ['openTurns', 'youngRestores', 'pinnedRestores', 'unsentTurns'] as const
+  const newest = newestTurns(input) ?? Number.POSITIVE_INFINITY
+  const keeping = names.flatMap((name) => {
+    const scan = RETENTION_RULES[name](input)
+    return scan !== null && scan < newest ? [{ name, scan }] : []
+  })
+  if (keeping.length === 0) return newest === Number.POSITIVE_INFINITY ? [] : ['newestTurns']
+  return keeping.toSorted((a, b) => a.scan - b.scan).map(({ name }) => name)
 }
 
 /**
