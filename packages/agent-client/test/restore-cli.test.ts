@@ -99,8 +99,8 @@ test('preview, restore, undo and redo: the contract’s objects and exit codes',
   expect(await report('', 'undo')).toMatchObject({ code: 0, status: 'done' })
   expect(await report('', 'undo')).toMatchObject({ code: 0, status: 'nothing-to-do', turn: null })
   const words = await run('', 'redo')
-  expect(words.bytes.toString()).toContain('restored  src/a.txt\n')
-  expect(words.bytes.toString()).toMatch(/take this back: turnback restore t_[0-9a-z]{26}\n$/)
+  expect(words.bytes.toString()).toContain('restored      src/a.txt\n')
+  expect(words.bytes.toString()).toMatch(/Take this back: `turnback restore t_[0-9a-z]{26}`\.\n$/)
 })
 
 test('paths are read from where one stands and printed from the root; outside is exit 2', async () => {

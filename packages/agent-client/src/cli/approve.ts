@@ -26,6 +26,7 @@ export const register: Register = (program, context) => {
         // The resident sees the report in the store; without one it goes with the next push.
         wakePush: () => undefined,
       })
-      printReport(context, await commands.approve(restore.data))
+      const report = await commands.approve(restore.data)
+      printReport(context, report, { command: 'approve', scope: [], session: null })
     })
 }

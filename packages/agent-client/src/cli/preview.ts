@@ -2,8 +2,8 @@ import { previewRestore } from '#restore/preview.ts'
 import type { Register } from './context.ts'
 import { patchBytes, toDiffFiles } from './diff.ts'
 import { findTurnByName } from './find-turn.ts'
-import { previewInWords } from './report-words.ts'
-import { addScopeOptions, type ScopeOptions, toAsk } from './restore-options.ts'
+import { previewInWords } from './preview-words.ts'
+import { addScopeOptions, type ScopeOptions, scopeWords, toAsk } from './restore-options.ts'
 import { patchesOf, sayLost } from './turn-diff.ts'
 
 export const register: Register = (program, context) => {
@@ -15,16 +15,23 @@ export const register: Register = (program, context) => {
   addScopeOptions(command, 'own').action(async (name: string, options: ScopeOptions & { diff?: boolean }) => {
     const workspace = context.getWorkspace()
     const { deps } = context
-    const { turn } = findTurnByName(deps.log, workspace, name)
+    const { turn, number } = findTurnByName(deps.log, workspace, name)
     const ask = toAsk(context, workspace, { kind: 'turn', turn }, options)
     const isDiff = options.diff === true
     const { preview, plan, head } = await previewRestore(deps, ask, isDiff ? 'store' : 'name-only')
-    if (head.verdict === 'moved') context.talk('HEAD is elsewhere: a restore needs --allow-head-change.')
-    if (!isDiff) return context.print(preview, () => previewInWords(preview))
+    const isMoved = head.verdict === 'moved'
+    if (isMoved)
+      context.talk(
+        'HEAD is at another commit or branch than the turn ended on: that needs --allow-head-change.',
+      )
+    const more = [...scopeWords(options), ...(isMoved ? ['--allow-head-change'] : [])]
+    const command = ['turnback restore', number, ...more, '--token', preview.token].join(' ')
+    const words = () => previewInWords(deps.log, preview, command)
+    if (!isDiff) return context.print(preview, words)
     const changes = plan.steps.map(({ path, from, to }) => ({ path, before: from, after: to }))
     const patches = patchesOf(deps, changes, [], sayLost(context))
     if (context.isJson) return context.print({ ...preview, files: toDiffFiles(patches) }, () => '')
     context.printBytes(patchBytes(patches))
-    context.print(preview, () => previewInWords(preview))
+    context.print(preview, words)
   })
 }

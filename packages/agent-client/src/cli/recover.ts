@@ -9,6 +9,11 @@ export const register: Register = (program, context) => {
     .description('finish a restore that was cut off')
     .action(async (options: { abort?: boolean }) => {
       const how = options.abort === true ? 'abort' : 'finish'
-      printReport(context, await recover(context.deps, context.getWorkspace(), how))
+      const report = await recover(context.deps, context.getWorkspace(), how)
+      printReport(context, report, {
+        command: how === 'abort' ? 'abort' : 'recover',
+        scope: [],
+        session: null,
+      })
     })
 }

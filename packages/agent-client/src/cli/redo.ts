@@ -7,6 +7,7 @@ export const register: Register = (program, context) => {
   const command = program.command('redo').description('take the latest undo or restore back')
   addManner(command).action(async (options: RunOptions) => {
     const ask = toAsk(context, context.getWorkspace(), { kind: 'redo' }, options)
-    printReport(context, await executeRestore(context.deps, ask, (text) => context.talk(text)))
+    const report = await executeRestore(context.deps, ask, (text) => context.talk(text))
+    printReport(context, report, { command: 'redo', scope: [], session: null })
   })
 }

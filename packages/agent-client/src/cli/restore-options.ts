@@ -5,6 +5,7 @@ import type { Workspace } from '#ports.ts'
 import type { RestoreAsk, Target } from '#restore/ask.ts'
 import type { Context } from './context.ts'
 import { toRelPath } from './paths.ts'
+import { quoteForShell } from './shell-quote.ts'
 
 /** What of a turn is to go back, and how. */
 export interface ScopeOptions {
@@ -49,6 +50,23 @@ export function addManner(command: Command): Command {
   return command
     .option('--allow-head-change', 'also when the commit or branch is another one')
     .option('--close-open', 'cut a busy agent’s turn off')
+}
+
+/** The options of a scope as they can be typed again. */
+export function scopeWords(given: Partial<ScopeOptions>): string[] {
+  const valued = (name: string, values: readonly string[] = []) =>
+    values.flatMap((value) => [name, quoteForShell(value)])
+  return [
+    ...(given.only === true ? ['--only'] : []),
+    ...(given.session === true ? ['--session'] : []),
+    ...(given.allSessions === true ? ['--all-sessions'] : []),
+    ...valued('--path', given.path),
+    ...valued('--hunk', given.hunk),
+    ...(given.exact === true ? ['--exact'] : []),
+    ...(given.onConflict === undefined || given.onConflict === 'keep'
+      ? []
+      : ['--on-conflict', given.onConflict]),
+  ]
 }
 
 /** @throws USAGE, OUTSIDE_ROOT */

@@ -7,6 +7,7 @@ import {
   addScopeOptions,
   type RunOptions,
   type ScopeOptions,
+  scopeWords,
   toAsk,
 } from './restore-options.ts'
 
@@ -20,7 +21,8 @@ export const register: Register = (program, context) => {
       const workspace = context.getWorkspace()
       const { turn } = findTurnByName(context.deps.log, workspace, name)
       const ask = toAsk(context, workspace, { kind: 'turn', turn }, options)
-      printReport(context, await executeRestore(context.deps, ask, (text) => context.talk(text)))
+      const report = await executeRestore(context.deps, ask, (text) => context.talk(text))
+      printReport(context, report, { command: 'restore', scope: scopeWords(options), session: null })
     },
   )
 }

@@ -6,6 +6,7 @@ import {
   addScopeOptions,
   type RunOptions,
   type ScopeOptions,
+  scopeWords,
   toAsk,
 } from './restore-options.ts'
 
@@ -21,6 +22,7 @@ export const register: Register = (program, context) => {
   addRunOptions(addScopeOptions(command, 'named')).action(async ({ session, ...options }: UndoOptions) => {
     const workspace = context.getWorkspace()
     const ask = toAsk(context, workspace, { kind: 'undo', session: session ?? null }, options)
-    printReport(context, await executeRestore(context.deps, ask, (text) => context.talk(text)))
+    const report = await executeRestore(context.deps, ask, (text) => context.talk(text))
+    printReport(context, report, { command: 'undo', scope: scopeWords(options), session: session ?? null })
   })
 }

@@ -1,4 +1,12 @@
-import { DomainError, type ErrorCode, errorCatalogue, makeId, type RestoreReport } from '@turnback/core'
+import {
+  DomainError,
+  type ErrorCode,
+  errorCatalogue,
+  limits,
+  makeId,
+  type RestoreReport,
+  type TurnId,
+} from '@turnback/core'
 import type { Deps, Lease, Workspace } from '#ports.ts'
 import type { RestoreAsk } from './ask.ts'
 import { carryOut, withoutSetId } from './carry-out.ts'
@@ -29,7 +37,8 @@ export async function executeRestore(
   ask: RestoreAsk,
   warn: (text: string) => void = () => {},
 ): Promise<RestoreReport> {
-  if (!ask.closeOpen && !ask.dryRun) await waitForQuiet(deps, ask.workspace, ask.callerPid ?? null)
+  const onWait = (turn: TurnId): void => warn(waitingInWords(deps, turn))
+  if (!ask.closeOpen && !ask.dryRun) await waitForQuiet(deps, ask.workspace, ask.callerPid ?? null, onWait)
   const report = await deps.leases.run(ask.workspace, 'restore', async (lease) => {
     const recovered = ask.dryRun ? null : recoverIfNeeded(deps, lease, ask.workspace)
     if (recovered !== null && isSameWish(recovered.journal.wish, ask)) return recovered.report
@@ -42,6 +51,11 @@ export async function executeRestore(
   })
   if (!ask.dryRun) await signTheRest(deps, ask.workspace, warn)
   return report
+}
+
+function waitingInWords(deps: Deps, turn: TurnId): string {
+  const number = deps.log.findTurn(turn)?.number
+  return `The agent is at work in turn @${number}: waiting up to ${limits.busyWaitSeconds} seconds for it. --close-open does not wait.`
 }
 
 /**

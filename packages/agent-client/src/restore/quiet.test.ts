@@ -42,8 +42,10 @@ describe('waitForQuiet', () => {
 
   test('looks again until it is quiet', async () => {
     const { deps, asked } = clientUntil(3000)
-    await waitForQuiet(deps, workspace, null)
+    const told: TurnId[] = []
+    await waitForQuiet(deps, workspace, null, (turn) => told.push(turn))
     expect(asked()).toBeGreaterThan(1)
+    expect(told, 'and says once what for').toEqual([TURN])
   })
 
   test('gives up after ten seconds and names the turn', async () => {

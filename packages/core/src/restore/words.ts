@@ -3,7 +3,7 @@ import type { KeptReason, LostTrait } from './report.ts'
 
 /** Why a path was, or would be, left as it is: in words that need no manual. */
 export const keptWords: Readonly<Record<KeptReason, string>> = {
-  'changed-after-turn': 'changed after the turn, by hand or another program',
+  'changed-after-turn': 'changed after the turn',
   'line-endings-only': 'only its line endings changed since',
   'type-changed': 'is now another kind of thing (file, link or folder)',
   'owned-by-other-session': 'last written by another session',
