@@ -95,7 +95,18 @@ export interface TreeWatches {
   hear(workspace: Workspace): Promise<HeardChanges | null>
   /** For a look at parts of the tree that takes nothing of what was heard; null as above. */
   watching(workspace: Workspace): Watching | null
+  /** What was heard since this was last asked, or a look last took what was heard; null when not everything was heard. */
+  takeFresh(workspace: Workspace): ChangedPaths | null
+  /** Calls `listener` with each thing that is heard. */
+  onHeard(listener: (workspace: WorkspaceId) => void): void
   close(): void
+}
+
+/** What was read of files before the look that records them: good as long as a file's stamp is the same. */
+export interface ReadAhead {
+  find(workspace: WorkspaceId, folder: RelPath, name: string): KnownEntry | null
+  /** It was recorded, or is of no use any more. */
+  forget(workspace: WorkspaceId): void
 }
 
 /** Thrown by a look that was to be given up by then: nothing of it was kept. */
@@ -121,6 +132,10 @@ export interface LookOptions {
   readonly isSealed: (path: RelPath) => boolean
   /** Only of a first capture. */
   readonly first?: FirstReads
+  /** What was read of a file already, if anything. */
+  readonly ahead?: (folder: RelPath, name: string) => KnownEntry | null
+  /** Bigger files are left for another look. */
+  readonly largestBytes?: number
 }
 
 /** How far a first capture is. */
@@ -309,6 +324,8 @@ export interface CaptureDeps {
   }
   /** Null in a process that ends after its command. */
   readonly watches: TreeWatches | null
+  /** Null where nobody hears of changes. */
+  readonly ahead: ReadAhead | null
   /** Called when a turn was ended by a quick look: it is signed after a whole one. Null where the end signs itself. */
   readonly afterEnd: ((workspace: Workspace, turn: TurnId, lookedAtMs: number) => void) | null
   readonly secrets: SecretFinder

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { type Audits, createAudits } from '#capture/audit.ts'
 import { createCapture } from '#capture/capture.ts'
+import { createReadAhead, type RunningReadAhead } from '#capture/read-ahead.ts'
 import type { CaptureDeps } from '#capture-ports.ts'
 import { findHome, loadConfig, makeFolders } from '#config.ts'
 import { openIdentity } from '#crypto/identity.ts'
@@ -46,12 +47,14 @@ export interface OpenOptions {
   /** Takes what is done when nobody waits for it. */
   readonly note?: (event: string, facts: Readonly<Record<string, unknown>>) => void
   readonly firstCapture?: NonNullable<CaptureDeps['firstCapture']>
+  /** How long after a change its file is read ahead of the turn's end. */
+  readonly settleMs?: number
 }
 
 /** Opens the store and wires the client. @throws STORE_NEWER, STORE_CORRUPT, STORE_FULL, STORE_UNUSABLE, CONFIG_INVALID */
 export function openDeps(
   env: Readonly<Record<string, string | undefined>>,
-  { clock = systemClock, isResident = false, note = () => {}, firstCapture = {} }: OpenOptions = {},
+  { clock = systemClock, isResident = false, note = () => {}, firstCapture = {}, settleMs }: OpenOptions = {},
 ): ClientDeps {
   const home = findHome(env)
   makeFolders(home)
@@ -71,7 +74,7 @@ export function openDeps(
   let identity: MachineIdentity | null = null
   let audits: Audits | null = null
   const secretThread = isResident ? createSecretThread() : null
-  const captureDeps: CaptureDeps = {
+  const withoutAhead: Omit<CaptureDeps, 'ahead'> = {
     clock,
     processes,
     config,
@@ -90,6 +93,10 @@ export function openDeps(
     random: (bytes) => randomBytes(bytes),
     git: readGitState,
   }
+  const { watches } = withoutAhead
+  const ahead: RunningReadAhead | null =
+    watches === null ? null : createReadAhead({ ...withoutAhead, leases }, watches, note, settleMs)
+  const captureDeps: CaptureDeps = { ...withoutAhead, ahead }
   audits = createAudits({ ...captureDeps, leases }, note)
   return {
     ...captureDeps,
@@ -106,6 +113,7 @@ export function openDeps(
     packs,
     crew,
     close() {
+      ahead?.close()
       audits?.close()
       secretThread?.close()
       captureDeps.watches?.close()

@@ -23,6 +23,8 @@ beforeAll(() => {
   if (process.env.TURNBACK_TEST_CASES === undefined && existsSync('/dev/shm')) process.env.TMPDIR = '/dev/shm'
   rig = new CaptureRig('oracle', false)
   resident = new CaptureRig('oracle', true)
+  // Some edits are read ahead, some are not.
+  resident.settleMs = 2
   // Where git's rules for all repositories are looked for.
   process.env.HOME = rig.env.HOME
   delete process.env.XDG_CONFIG_HOME

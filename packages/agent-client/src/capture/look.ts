@@ -66,6 +66,7 @@ export async function lookAtTree(
     nested,
     isSealed: (path) => sealed.has(path),
     ...(isFirst ? { first: startFirstReads(deps, workspace) } : {}),
+    ahead: (folder, name) => deps.ahead?.find(workspace.id, folder, name) ?? null,
   })
   return {
     atMs,
@@ -76,7 +77,12 @@ export async function lookAtTree(
       const about = { expectedScan, late, git, justClosed, lastEvent }
       const recorded = recordScan(deps, workspace, observation, about)
       if (isFirst) deps.captureLog.dropFirstReads(workspace.id)
-      if (heard !== null) deps.captureLog.afterCommit(() => heard.settle(observation))
+      if (heard !== null) {
+        deps.captureLog.afterCommit(() => {
+          heard.settle(observation)
+          deps.ahead?.forget(workspace.id)
+        })
+      }
       return recorded
     },
   }

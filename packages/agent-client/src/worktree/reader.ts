@@ -1,4 +1,4 @@
-import type { BlobId, RelPath, WorkspaceId } from '@turnback/core'
+import { type BlobId, isSealed, type RelPath, type WorkspaceId } from '@turnback/core'
 import type { KnownEntry, LookOptions } from '#capture-ports.ts'
 import type { BlobStore, Clock, Config, Home, Workspace } from '#ports.ts'
 import type { WorkerYield } from '#store/worker-store.ts'
@@ -20,6 +20,8 @@ export interface CrewStore extends BlobStore {
   handOver(pack: WorkerYield['packs'][number], reliedOn: Iterable<BlobId>): void
   /** What the names of one thread's packs begin with. */
   newPackPrefix(): string
+  /** What is recorded next names these, which were stored before: that fails if they are gone by then. */
+  relyOn(ids: Iterable<BlobId>): void
   /** Removes packs that were never handed over. */
   abandonPacks(prefix: string): void
 }
@@ -76,17 +78,33 @@ export class Reader {
   async readAll(anchoring: Anchoring): Promise<void> {
     const { scan, parts } = this.#reading
     const { crew } = parts
-    if (crew !== null && isForCrew(scan.tasks, crew.isWarm)) {
-      await this.#readByCrew(crew, anchoring)
+    const tasks = scan.tasks.filter((task) => !this.#isReadAlready(task))
+    if (crew !== null && isForCrew(tasks, crew.isWarm)) {
+      await this.#readByCrew(crew, tasks, anchoring)
       return
     }
-    this.#readHere(anchoring)
-    if (crew !== null && isForCrew(scan.tasks, true)) crew.missed()
+    this.#readHere(tasks, anchoring)
+    if (crew !== null && isForCrew(tasks, true)) crew.missed()
   }
 
-  #readHere(anchoring: Anchoring): void {
-    const { scan, workspace } = this.#reading
-    for (const [folder, tasks] of groupByFolder(scan.tasks)) {
+  /** Takes what was read of a file before, when it is the same still and its bytes are still here. */
+  #isReadAlready(task: ReadTask): boolean {
+    const { options, parts } = this.#reading
+    const { folder, name, stamp } = task
+    const ahead = options.ahead?.(folder, name) ?? null
+    if (ahead === null || ahead.stamp !== stamp || ahead.state.kind !== 'file') return false
+    const { blob } = ahead.state
+    const sealed = this.#isSealed(joinPath(folder, name), task)
+    if (isSealed(blob) !== sealed || !parts.blobs.has(blob)) return false
+    parts.blobs.relyOn([blob])
+    if (sealed) this.#toSeal.add(task)
+    this.#put(task, { state: ahead.state, wasRead: false, stamp, changedNs: 0n })
+    return true
+  }
+
+  #readHere(all: readonly ReadTask[], anchoring: Anchoring): void {
+    const { workspace } = this.#reading
+    for (const [folder, tasks] of groupByFolder(all)) {
       if (this.#isLate()) {
         this.overBudget += tasks.length
         continue
@@ -111,10 +129,10 @@ export class Reader {
     this.#put(task, readInto(parts.blobs, opened, { workspace: workspace.id, ...this.#toRequest(task) }))
   }
 
-  async #readByCrew(crew: ReadCrew, anchoring: Anchoring): Promise<void> {
+  async #readByCrew(crew: ReadCrew, tasks: readonly ReadTask[], anchoring: Anchoring): Promise<void> {
     const { parts, workspace, options } = this.#reading
     const { blobs } = parts
-    const batches = new ReadBatches(this.#reading.scan.tasks)
+    const batches = new ReadBatches(tasks)
     const groupsOf = new Map<Batch, readonly TaskGroup[]>()
     const prefixes: string[] = []
     const job: CrewJob = {
@@ -141,8 +159,8 @@ export class Reader {
         const groups = groupsOf.get(batch) ?? []
         groupsOf.delete(batch)
         batches.done(groups)
-        const tasks = groups.flatMap((group) => group.tasks)
-        tasks.forEach((task, i) => {
+        const read = groups.flatMap((group) => group.tasks)
+        read.forEach((task, i) => {
           const result = results[i] ?? null
           if (result !== null) this.#put(task, result)
         })
@@ -221,7 +239,13 @@ export class Reader {
 
   readAgain(opened: Folder, folder: RelPath, name: string, sizeBytes: number): void {
     const { workspace, parts, scan } = this.#reading
-    const task = { folder, name, sizeBytes, known: scan.seen.get(folder)?.entries.get(name) ?? null }
+    const task = {
+      folder,
+      name,
+      sizeBytes,
+      stamp: '',
+      known: scan.seen.get(folder)?.entries.get(name) ?? null,
+    }
     const request = { workspace: workspace.id, ...this.#toRequest(task), kept: null }
     this.#dropSkipped(joinPath(folder, name))
     this.#put(task, readInto(parts.blobs, opened, request))

@@ -40,6 +40,8 @@ export interface ReadTask {
   readonly folder: RelPath
   readonly name: string
   readonly sizeBytes: number
+  /** As the walk saw it. */
+  readonly stamp: string
   readonly known: KnownEntry | null
 }
 
@@ -225,9 +227,12 @@ export class Scan {
     const tooLarge =
       sizeBytes > this.#config.maxFileBytes && !isSecretName(name) && !this.#include.has(item.path)
     if (tooLarge) return same(known, { kind: 'skipped', reason: 'too-large', sizeBytes })
-    if (known?.state.kind === 'file' && known.stamp !== '' && known.stamp === stampOf(stat)) return known
-    this.tasks.push({ folder, name, sizeBytes, known: item.before })
-    if (this.tasks.length === MANY_TASKS) this.#onMany()
+    const stamp = stampOf(stat)
+    if (known?.state.kind === 'file' && known.stamp !== '' && known.stamp === stamp) return known
+    if (sizeBytes <= (this.#options.largestBytes ?? Number.POSITIVE_INFINITY)) {
+      this.tasks.push({ folder, name, sizeBytes, stamp, known: item.before })
+      if (this.tasks.length === MANY_TASKS) this.#onMany()
+    }
     // Stands there until the bytes are read.
     return { state: { kind: 'skipped', reason: 'budget', sizeBytes }, stamp: '' }
   }

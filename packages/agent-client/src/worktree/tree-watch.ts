@@ -1,7 +1,14 @@
 import { type FSWatcher, statfsSync, watch } from 'node:fs'
 import { basename } from 'node:path'
 import { nameOf, parentOf, type RelPath, type WorkspaceId, writeName } from '@turnback/core'
-import type { ChangedNames, HeardChanges, Observation, TreeWatches, Watching } from '#capture-ports.ts'
+import type {
+  ChangedNames,
+  ChangedPaths,
+  HeardChanges,
+  Observation,
+  TreeWatches,
+  Watching,
+} from '#capture-ports.ts'
 import type { Workspace } from '#ports.ts'
 import type { DiskPath } from './disk-name.ts'
 import { WatchOrder } from './watch-order.ts'
@@ -34,11 +41,14 @@ export function watchTrees(folder: string, watchOne: Watch = watchFolder): TreeW
   if (process.platform !== 'linux') return null
   const order = new WatchOrder(folder)
   const trees = new Map<WorkspaceId, WatchedTree>()
+  const listeners: ((workspace: WorkspaceId) => void)[] = []
   const find = (workspace: Workspace): WatchedTree | null => {
     const known = trees.get(workspace.id)
     if (known !== undefined) return known.isOff ? null : known
     if (!isLocal(workspace.root)) return null
-    const made = new WatchedTree(order, watchOne)
+    const made = new WatchedTree(order, watchOne, () => {
+      for (const tell of listeners) tell(workspace.id)
+    })
     trees.set(workspace.id, made)
     return made
   }
@@ -47,6 +57,10 @@ export function watchTrees(folder: string, watchOne: Watch = watchFolder): TreeW
       return (await find(workspace)?.hear()) ?? null
     },
     watching: find,
+    takeFresh: (workspace) => trees.get(workspace.id)?.takeFresh() ?? null,
+    onHeard(listener) {
+      listeners.push(listener)
+    },
     close() {
       for (const tree of trees.values()) tree.close()
       order.close()
@@ -72,7 +86,10 @@ class WatchedTree implements Watching {
   /** Folders of other file systems: they are looked at each time. */
   readonly #foreign = new Set<RelPath>()
   #device: bigint | null = null
+  readonly #onHeard: () => void
   #heard = new Map<RelPath, Names>()
+  /** The part of it that {@link takeFresh} has not given out yet. */
+  #fresh = new Map<RelPath, Names>()
   /** False until a look at the whole tree has been kept, and again whenever something may not have been heard. */
   #isComplete = false
   #losses = 0
@@ -80,7 +97,8 @@ class WatchedTree implements Watching {
   #gaps = 0
   #isOff = false
 
-  constructor(order: WatchOrder, watchOne: Watch) {
+  constructor(order: WatchOrder, watchOne: Watch, onHeard: () => void) {
+    this.#onHeard = onHeard
     this.#order = order
     this.#watchOne = watchOne
   }
@@ -97,6 +115,7 @@ class WatchedTree implements Watching {
     const gaps = this.#gaps
     const paths = isComplete ? this.#withForeign(this.#heard) : null
     this.#heard = new Map()
+    this.#fresh = new Map()
     // Until the look that takes this is kept, nobody else may rely on what is left.
     this.#isComplete = false
     return {
@@ -108,6 +127,12 @@ class WatchedTree implements Watching {
         this.#isComplete = !this.#isOff && this.#gaps === gaps
       },
     }
+  }
+
+  takeFresh(): ChangedPaths | null {
+    const fresh = this.#fresh
+    this.#fresh = new Map()
+    return this.#isComplete ? fresh : null
   }
 
   cover(folder: RelPath, disk: DiskPath, device: bigint, isNew: boolean): void {
@@ -153,9 +178,12 @@ class WatchedTree implements Watching {
   }
 
   #note(folder: RelPath, name: string, how: 'changed' | 'replaced'): void {
-    const names = this.#heard.get(folder)
-    if (names === undefined) this.#heard.set(folder, new Map([[name, how]]))
-    else if (how === 'replaced' || !names.has(name)) names.set(name, how)
+    for (const heard of [this.#heard, this.#fresh]) {
+      const names = heard.get(folder)
+      if (names === undefined) heard.set(folder, new Map([[name, how]]))
+      else if (how === 'replaced' || !names.has(name)) names.set(name, how)
+    }
+    this.#onHeard()
   }
 
   #withForeign(heard: ReadonlyMap<RelPath, Names>): ReadonlyMap<RelPath, ChangedNames> {

@@ -30,6 +30,8 @@ export class CaptureRig {
   readonly env: Record<string, string>
   /** Milliseconds that the client's clock is ahead of the real one. */
   aheadMs = 0
+  /** How soon after a change a file is read ahead of the turn's end; null as by default. */
+  settleMs: number | null = null
   /** Whether the client stays, so that it hears of changes and looks at the whole tree after each turn only. */
   readonly isResident: boolean
   #deps: ClientDeps | null = null
@@ -53,6 +55,7 @@ export class CaptureRig {
     this.#deps ??= openDeps(this.env, {
       clock: { nowMs: () => Date.now() + this.aheadMs },
       isResident: this.isResident,
+      ...(this.settleMs === null ? {} : { settleMs: this.settleMs }),
     })
     return this.#deps
   }
