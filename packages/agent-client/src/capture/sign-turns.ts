@@ -84,6 +84,36 @@ function makeManifest(
   chain: Pick<TurnManifest, 'seq' | 'prev' | 'machine'>,
 ): TurnManifest {
   invariant(turn.endedAt !== null, 'only closed turns are signed')
+  const {
+    format,
+    turn: id,
+    kind,
+    number,
+    overlaps,
+    skipped,
+    ...rest
+  } = describeTurn(deps, workspace, turn, entries)
+  return {
+    ...{ format, turn: id, kind, number },
+    ...chain,
+    ...rest,
+    endedAt: turn.endedAt,
+    overlaps,
+    ...(restore === null ? {} : { restore }),
+    entries: [...entries],
+    skipped,
+  }
+}
+
+/** What a manifest says of a turn beside its place in the chain; of an open one, as far as it is known by now. */
+export function describeTurn(
+  deps: Pick<CaptureDeps, 'captureLog'>,
+  workspace: Workspace,
+  turn: TurnRow,
+  entries: readonly Entry[],
+): Omit<TurnManifest, 'seq' | 'prev' | 'machine' | 'endedAt' | 'restore' | 'entries'> & {
+  endedAt: string | null
+} {
   const facts = deps.captureLog.getFacts(turn.turn)
   const known = deps.captureLog.summariseKnown(workspace.id)
   const skipped = listSkipped(known.skipped, entries)
@@ -92,7 +122,6 @@ function makeManifest(
     turn: turn.turn,
     kind: turn.kind,
     number: turn.number,
-    ...chain,
     workspace: workspace.id,
     // The service knows projects by its own ids; which one a workspace belongs to is told at enrolment.
     project: null,
@@ -120,8 +149,6 @@ function makeManifest(
       ...countCoverage(entries, skipped, facts.missed),
     },
     overlaps: turn.kind === 'agent' || turn.kind === 'task' ? deps.captureLog.listOverlaps(turn) : [],
-    ...(restore === null ? {} : { restore }),
-    entries: [...entries],
     skipped,
   }
 }

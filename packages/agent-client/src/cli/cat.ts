@@ -1,7 +1,8 @@
 import { DomainError } from '@turnback/core'
 import type { Register } from './context.ts'
-import { findTurnByName } from './find-turn.ts'
+import { lookAtTurn } from './look-at-turn.ts'
 import { toRelPath } from './paths.ts'
+import { changesOfTurn } from './turn-diff.ts'
 
 export const register: Register = (program, context) => {
   program
@@ -18,9 +19,9 @@ export const register: Register = (program, context) => {
       const workspace = context.getWorkspace()
       const { deps } = context
       const path = toRelPath(workspace, context.folder, typed)
-      await deps.capture.settle(workspace)
-      const { turn } = findTurnByName(deps.log, workspace, name)
-      const entry = deps.log.getManifest(turn).entries.find((each) => each.path === path)
+      const row = await lookAtTurn(context, workspace, name)
+      const { turn } = row
+      const entry = changesOfTurn(deps, workspace, row).find((each) => each.path === path)
       if (entry === undefined) throw new DomainError('PATH_NOT_FOUND', { turn, path })
       const state = options.before === true ? entry.before : entry.after
       if (state.kind !== 'file') throw new DomainError('BLOB_NOT_FOUND', { turn, path, kind: state.kind })

@@ -1,7 +1,7 @@
 import { concatBytes, DomainError, type FilePatch, type RelPath } from '@turnback/core'
 import type { TurnRow, Workspace } from '#ports.ts'
 import type { Context, Register } from './context.ts'
-import { findTurnByName } from './find-turn.ts'
+import { lookAtTurn } from './look-at-turn.ts'
 import { toRelPath } from './paths.ts'
 import { changesBetween, changesOfTurn, patchesOf, sayLost } from './turn-diff.ts'
 import { onOneLine } from './visible.ts'
@@ -16,9 +16,8 @@ export const register: Register = (program, context) => {
     .action(async (name: string, more: string[], options: { stat?: boolean }) => {
       const workspace = context.getWorkspace()
       const { deps } = context
-      await deps.capture.settle(workspace)
-      const turn = findTurnByName(deps.log, workspace, name)
-      const { other, paths } = sortOut(context, workspace, more)
+      const turn = await lookAtTurn(context, workspace, name)
+      const { other, paths } = await sortOut(context, workspace, more)
       const changes =
         other === null ? changesOfTurn(deps, workspace, turn) : changesBetween(deps, workspace, turn, other)
       const patches = patchesOf(deps, changes, paths, sayLost(context))
@@ -29,13 +28,13 @@ export const register: Register = (program, context) => {
 }
 
 /** The second word is a turn if it names one; everything else is a path. */
-function sortOut(
+async function sortOut(
   context: Context,
   workspace: Workspace,
   words: readonly string[],
-): { readonly other: TurnRow | null; readonly paths: RelPath[] } {
+): Promise<{ readonly other: TurnRow | null; readonly paths: RelPath[] }> {
   const [second] = words
-  const other = second === undefined ? null : findTurn(context, workspace, second)
+  const other = second === undefined ? null : await findTurn(context, workspace, second)
   const paths = (other === null ? words : words.slice(1)).map((typed) =>
     toRelPath(workspace, context.folder, typed),
   )
@@ -43,10 +42,10 @@ function sortOut(
 }
 
 /** Only what looks like a turn's name is looked up: letters of an id alone could as well be a file. */
-function findTurn(context: Context, workspace: Workspace, word: string): TurnRow | null {
+async function findTurn(context: Context, workspace: Workspace, word: string): Promise<TurnRow | null> {
   if (!/^(?:@?[0-9]+|last|t_[0-9a-z]+)$/.test(word)) return null
   try {
-    return findTurnByName(context.deps.log, workspace, word)
+    return await lookAtTurn(context, workspace, word)
   } catch (error) {
     if (error instanceof DomainError && error.code === 'TURN_NOT_FOUND' && !word.startsWith('t_')) return null
     throw error

@@ -1,6 +1,10 @@
-import { DomainError, type Entry, type TurnManifest } from '@turnback/core'
+import type { Entry, TurnManifest } from '@turnback/core'
+import { describeTurn } from '#capture/sign-turns.ts'
+import type { ClientDeps } from '#deps.ts'
+import type { TurnRow, Workspace } from '#ports.ts'
 import type { Register } from './context.ts'
-import { findTurnByName } from './find-turn.ts'
+import { lookAtTurn } from './look-at-turn.ts'
+import { changesOfTurn } from './turn-diff.ts'
 import { onOneLine } from './visible.ts'
 
 export const register: Register = (program, context) => {
@@ -11,20 +15,34 @@ export const register: Register = (program, context) => {
     .action(async (name: string) => {
       const workspace = context.getWorkspace()
       const { deps } = context
-      const row = findTurnByName(deps.log, workspace, name)
-      if (row.isOpen) {
-        throw new DomainError('TURN_NOT_FOUND', { turn: row.turn }, { message: 'This turn is still open.' })
-      }
-      await deps.capture.settle(workspace)
-      const manifest = deps.log.getManifest(row.turn)
+      const row = await lookAtTurn(context, workspace, name)
+      const shown = row.isOpen ? describeOpen(deps, workspace, row) : deps.log.getManifest(row.turn)
       const pin = row.pinned ? { pinned: true } : {}
-      context.print({ ...manifest, ...pin }, () => inWords(manifest, row.pinned))
+      context.print({ ...shown, ...pin }, () => inWords(shown, row))
     })
 }
 
-function inWords(manifest: TurnManifest, isPinned: boolean): string {
-  const pin = isPinned ? '  [pinned]' : ''
-  const head = `@${manifest.number}  ${manifest.turn}  ${manifest.kind}  ${manifest.startedAt}${pin}`
+/** As the manifest will be, as far as it is known: it is signed, and takes its place in the chain, when the turn ends. */
+function describeOpen(deps: ClientDeps, workspace: Workspace, row: TurnRow) {
+  const entries = changesOfTurn(deps, workspace, row)
+  const { overlaps, skipped, ...rest } = describeTurn(deps, workspace, row, entries)
+  return {
+    ...rest,
+    seq: null,
+    prev: null,
+    machine: deps.identity().machine,
+    open: true,
+    overlaps,
+    entries,
+    skipped,
+  }
+}
+
+type Shown = Pick<TurnManifest, 'number' | 'turn' | 'kind' | 'startedAt' | 'prompt' | 'entries' | 'skipped'>
+
+function inWords(manifest: Shown, { pinned, isOpen }: TurnRow): string {
+  const marks = `${isOpen ? '  [open]' : ''}${pinned ? '  [pinned]' : ''}`
+  const head = `@${manifest.number}  ${manifest.turn}  ${manifest.kind}  ${manifest.startedAt}${marks}`
   const entries = manifest.entries.map(
     (entry) => `${letterOf(entry)} ${onOneLine(entry.path)}${entry.sealed ? ' (sealed)' : ''}`,
   )

@@ -1,6 +1,7 @@
 import {
   type Change,
   DomainError,
+  type Entry,
   equalStates,
   type FilePatch,
   filePatch,
@@ -9,6 +10,7 @@ import {
   type RelPath,
   type State,
 } from '@turnback/core'
+import { toEntries } from '#capture/entries.ts'
 import type { Deps, TurnRow, Workspace } from '#ports.ts'
 import { sha256 } from '#restore/facts.ts'
 import type { Context } from './context.ts'
@@ -24,12 +26,12 @@ interface PathChange {
 }
 
 /** What one turn itself did, path by path. An open one's changes are those that scans have found so far. */
-export function changesOfTurn(deps: Deps, workspace: Workspace, turn: TurnRow): PathChange[] {
+export function changesOfTurn(deps: Pick<Deps, 'log'>, workspace: Workspace, turn: TurnRow): Entry[] {
   if (!turn.isOpen) return deps.log.getManifest(turn.turn).entries
   const own = deps.log
     .listChanges(workspace.id)
     .filter((change) => change.turn === turn.turn || change.sharedBy.includes(turn.turn))
-  return foldChanges(own)
+  return toEntries(own)
 }
 
 /**
