@@ -312,7 +312,7 @@ export interface WorkTree {
 export type { GapRow, ListedTurnRow, RemovedTurnRow } from './gap-ports.ts'
 export type { Processes, ProcessName } from './process-ports.ts'
 export type { Capture, CheckpointRequest, RestoreRecord } from './record-ports.ts'
-export type { FolderMode, Present, StepOutcome, TreeStep, TreeWriter } from './write-ports.ts'
+export type { BegunStep, FolderMode, Present, StepOutcome, TreeStep, TreeWriter } from './write-ports.ts'
 
 /** What git says of a folder, read from its files without running it. All null in a folder without git. */
 export interface GitState {

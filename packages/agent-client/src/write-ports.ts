@@ -37,6 +37,17 @@ export type Present =
   | { readonly kind: 'absent' }
   | { readonly kind: 'other' }
 
+/** A file of which bytes and mode lie beside its place already, under a name that nobody looks at. */
+export interface BegunStep {
+  readonly sizeBytes: number
+  /** Comes back when the bytes would survive a power cut. Many that wait side by side cost little more than one. */
+  sync(): Promise<void>
+  /** Looks once more at what is there, and puts the file in its place. Only after {@link BegunStep.sync}. */
+  finish(): StepOutcome
+  /** In place of {@link BegunStep.finish}: nothing is left of it. */
+  giveUp(): void
+}
+
 /**
  * Writes into one workspace for one restore. Each parent is walked part by part without following links; files
  * are written beside their place and renamed over it; nothing is ever written in place; `.git` is never touched.
@@ -49,8 +60,15 @@ export interface TreeWriter {
   narrowFolders(paths: readonly RelPath[]): FolderMode[]
   /** Carries one step out. `index` names its temporary file, so that a later run can tell whose it was. */
   apply(step: TreeStep, index: number): StepOutcome
+  /**
+   * The first half of a step that writes a file's bytes, so that many can be made durable together; or what came of
+   * it. Null for all other steps: they have no halves.
+   */
+  begin(step: TreeStep, index: number): BegunStep | StepOutcome | null
   /** Makes the names in these folders durable. Folders that are gone are passed over. */
-  sync(folders: readonly RelPath[]): void
+  sync(folders: readonly RelPath[]): Promise<void>
+  /** Comes back when little is left that is done beside {@link TreeWriter.apply}; when nothing is, with `isEnd`. */
+  rest(isEnd: boolean): Promise<void>
   /**
    * After a run that was cut off: gives folders their mode back, removes what the run had begun to write, and
    * puts back what it had moved aside but not removed.

@@ -398,7 +398,9 @@ function bound(writer: TreeWriter): TreeWriter {
     holds: (path, state) => writer.holds(path, state),
     narrowFolders: (paths) => writer.narrowFolders(paths),
     apply: (step, index) => writer.apply(step, index),
+    begin: (step, index) => writer.begin(step, index),
     sync: (folders) => writer.sync(folders),
+    rest: (isEnd) => writer.rest(isEnd),
     settle: (steps, widened) => writer.settle(steps, widened),
   }
 }
@@ -434,11 +436,11 @@ describe('after a stop', () => {
       ...deps,
       writer(workspace, id) {
         const writer = deps.writer(workspace, id)
-        const apply: typeof writer.apply = (step, index) => {
+        const begin: typeof writer.begin = (step, index) => {
           if (++steps === 2) throw new Error('the machine stops here')
-          return writer.apply(step, index)
+          return writer.begin(step, index)
         }
-        return { ...bound(writer), apply }
+        return { ...bound(writer), begin }
       },
     }
     const note = (event: string, facts: Readonly<Record<string, unknown>> = {}) =>

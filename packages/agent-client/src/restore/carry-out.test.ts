@@ -10,6 +10,7 @@ const file = (digit: string, mode = 0o644): FileState => ({
   mode,
 })
 const DIR: State = { kind: 'dir', mode: 0o755 }
+const OK: StepOutcome = { ok: true }
 const NO_EFFECT = { popped: [], putBack: [], pushed: null }
 
 function step(path: string, over: Partial<PlanStep> = {}): PlanStep {
@@ -29,28 +30,31 @@ function writerWith(answers: {
   holds?: (path: string) => boolean
   look?: Present
   synced?: string[]
+  outcome?: (path: string) => StepOutcome | undefined
 }): TreeWriter {
   return {
     look: () => answers.look ?? { kind: 'file', sizeBytes: 1, mode: 0o644 },
     holds: (path) => answers.holds?.(path) ?? true,
     narrowFolders: () => [],
-    apply: () => ({ ok: true }),
-    sync: (folders) => answers.synced?.push(...folders),
+    apply: (step) => answers.outcome?.(step.path) ?? OK,
+    begin: () => null,
+    sync: async (folders) => {
+      answers.synced?.push(...folders)
+    },
+    rest: async () => {},
     settle: () => {},
   }
 }
 
-const OK: StepOutcome = { ok: true }
-
 describe('carryOut', () => {
-  test('counts as done only what reads back as wanted', () => {
+  test('counts as done only what reads back as wanted', async () => {
     const writer = writerWith({ holds: (path) => path !== 'b' })
-    const { done, outcomes } = carryOut(writer, [step('a'), step('b')], () => OK)
+    const { done, outcomes } = await carryOut(writer, [step('a'), step('b')])
     expect(done.map((item) => item.path)).toEqual(['a'])
     expect(outcomes.failed).toMatchObject([{ path: 'b', code: 'NOT_AS_WRITTEN' }])
   })
 
-  test('one bad path keeps none of the others back, and each says why', () => {
+  test('one bad path keeps none of the others back, and each says why', async () => {
     const outcomes: Record<string, StepOutcome> = {
       a: { ok: false, why: 'error', code: 'EACCES', reason: 'EACCES: permission denied, open' },
       b: { ok: false, why: 'changed' },
@@ -60,7 +64,7 @@ describe('carryOut', () => {
       f: { ok: false, why: 'missing-blob' },
     }
     const steps = [...'abcdefg'].map((path) => step(path))
-    const carried = carryOut(writerWith({}), steps, ({ path }) => outcomes[path] ?? OK)
+    const carried = await carryOut(writerWith({ outcome: (path) => outcomes[path] }), steps)
     expect(carried.done.map((item) => item.path)).toEqual(['g'])
     expect(carried.outcomes).toEqual({
       failed: [{ path: 'a', code: 'EACCES', reason: 'EACCES: permission denied, open' }],
@@ -76,29 +80,31 @@ describe('carryOut', () => {
     })
   })
 
-  test('what a step that was done could not keep is said with its path', () => {
-    const { outcomes } = carryOut(writerWith({}), [step('a'), step('b')], ({ path }) =>
-      path === 'a' ? { ok: true, lost: ['hard-link'] } : OK,
-    )
+  test('what a step that was done could not keep is said with its path', async () => {
+    const writer = writerWith({ outcome: (path) => (path === 'a' ? { ok: true, lost: ['hard-link'] } : OK) })
+    const { outcomes } = await carryOut(writer, [step('a'), step('b')])
     expect(outcomes.lost).toEqual([{ path: 'a', what: 'hard-link' }])
   })
 
-  test('another kind under the name is said so', () => {
-    const writer = writerWith({ look: { kind: 'symlink', target: '/etc/passwd' } })
-    const { outcomes } = carryOut(writer, [step('a')], () => ({ ok: false, why: 'changed' }))
+  test('another kind under the name is said so', async () => {
+    const look: Present = { kind: 'symlink', target: '/etc/passwd' }
+    const writer = writerWith({ look, outcome: () => ({ ok: false, why: 'changed' }) })
+    const { outcomes } = await carryOut(writer, [step('a')])
     expect(outcomes.kept).toEqual([{ path: 'a', reason: 'type-changed' }])
   })
 
-  test('directories that stay have their own list', () => {
+  test('directories that stay have their own list', async () => {
     const gone = step('d', { from: DIR, to: ABSENT, phase: 'rmdir', list: 'directories.deleted' })
-    const { outcomes } = carryOut(writerWith({}), [gone], () => ({ ok: false, why: 'not-empty' }))
+    const { outcomes } = await carryOut(writerWith({ outcome: () => ({ ok: false, why: 'not-empty' }) }), [
+      gone,
+    ])
     expect(outcomes).toEqual({ failed: [], kept: [], keptDirectories: ['d'], lost: [] })
   })
 
-  test('the folders of what was done are made durable before anything is read back', () => {
+  test('the folders of what was done are made durable before anything is read back', async () => {
     const synced: string[] = []
     const writer = writerWith({ synced, holds: () => synced.length === 2 })
-    const { done } = carryOut(writer, [step('a'), step('x/y/b')], () => OK)
+    const { done } = await carryOut(writer, [step('a'), step('x/y/b')])
     expect([synced, done.length]).toEqual([['', 'x/y'], 2])
   })
 })

@@ -11,6 +11,8 @@ import {
   type StepOutcomes,
 } from '@turnback/core'
 import type { Present, StepOutcome, TreeWriter } from '#ports.ts'
+import { Pace } from './pace.ts'
+import { type HowToWrite, writeSteps } from './write-steps.ts'
 
 /** What came of all steps, and which of them ended as wanted. */
 export interface CarriedOut {
@@ -26,26 +28,35 @@ interface Tally {
   readonly lost: LostTrait[]
 }
 
-/** A step is given to this with its place in the plan, which names its temporary file. */
-export type DoStep = (step: PlanStep, index: number) => StepOutcome
-
 /**
  * Carries all steps out in their order, makes them durable, and then reads every target back: only what reads as
  * wanted counts as done. Trouble with one path is a line of the report and keeps none of the others back.
  */
-export function carryOut(writer: TreeWriter, steps: readonly PlanStep[], doStep: DoStep): CarriedOut {
+export async function carryOut(
+  writer: TreeWriter,
+  steps: readonly PlanStep[],
+  how: HowToWrite = {},
+): Promise<CarriedOut> {
   const tally: Tally = { done: [], failed: [], kept: [], keptDirectories: [], lost: [] }
-  for (const [index, step] of steps.entries()) {
-    const outcome = doStep(step, index)
+  const done = new Set<number>()
+  await writeSteps(writer, steps, how, (index, outcome) => {
+    const step = steps[index]
+    if (step === undefined) return
     if (outcome.ok) {
-      tally.done.push(step)
+      done.add(index)
       for (const what of outcome.lost ?? []) tally.lost.push({ path: step.path, what })
     } else note(writer, tally, step, outcome)
+  })
+  const written = steps.filter((_, index) => done.has(index))
+  await writer.sync(written.map((step) => parentOf(step.path)))
+  const pace = new Pace()
+  for (const step of written) {
+    await pace.breathe()
+    if (isReadBack(writer, tally, step)) tally.done.push(step)
   }
-  writer.sync(tally.done.map((step) => parentOf(step.path)))
-  const { done, ...lists } = tally
-  const verified = done.filter((step) => isReadBack(writer, tally, step))
-  return { done: verified, outcomes: lists }
+  await writer.rest(true)
+  const { done: verified, ...outcomes } = tally
+  return { done: verified, outcomes }
 }
 
 function isReadBack(writer: TreeWriter, tally: Tally, step: PlanStep): boolean {

@@ -40,7 +40,7 @@ export async function executeRestore(
   const onWait = (turn: TurnId): void => warn(waitingInWords(deps, turn))
   if (!ask.closeOpen && !ask.dryRun) await waitForQuiet(deps, ask.workspace, ask.callerPid ?? null, onWait)
   const report = await deps.leases.run(ask.workspace, 'restore', async (lease) => {
-    const recovered = ask.dryRun ? null : recoverIfNeeded(deps, lease, ask.workspace)
+    const recovered = ask.dryRun ? null : await recoverIfNeeded(deps, lease, ask.workspace)
     if (recovered !== null && isSameWish(recovered.journal.wish, ask)) return recovered.report
     if (recovered !== null)
       warn(`The restore that was cut off (${recovered.report.restore}) was finished first.`)
@@ -80,12 +80,12 @@ interface Ground {
   readonly warn: (text: string) => void
 }
 
-function restoreFrom(
+async function restoreFrom(
   deps: Deps,
   lease: Lease,
   ask: RestoreAsk,
   { sight, kept, warn }: Ground,
-): RestoreReport {
+): Promise<RestoreReport> {
   const head: ReportHead = {
     restore: ask.restore ?? makeId('r', deps.clock.nowMs(), deps.random(10)),
     requestedBy: ask.requestedBy,
@@ -131,14 +131,14 @@ function refusalOf(code: ErrorCode, details: Record<string, unknown>): RestoreRe
   return { code, message: errorCatalogue[code].message, details }
 }
 
-function run(
+async function run(
   deps: Deps,
   lease: Lease,
   ask: RestoreAsk,
   sight: Sight,
   planned: Planned,
   head: ReportHead,
-): RestoreReport {
+): Promise<RestoreReport> {
   const { workspace } = ask
   const plan = { ...planned.plan, steps: planned.plan.steps.map(withoutSetId) }
   const writer = deps.writer(workspace, head.restore)
@@ -157,7 +157,7 @@ function run(
   // Bytes of merges were put by the plan. They are durable before the journal names them.
   deps.blobs.flush()
   if (plan.steps.length > 0) putJournal(deps, workspace, journal)
-  const carried = carryOut(writer, plan.steps, (step, index) => writer.apply(step, index))
+  const carried = await carryOut(writer, plan.steps)
   try {
     return finish(deps, lease, workspace, journal, carried, false)
   } catch (error) {

@@ -10,7 +10,7 @@ import {
   type RestoreReport,
   type State,
 } from '@turnback/core'
-import type { Deps, FolderMode, Lease, StepOutcome, TreeWriter, Workspace } from '#ports.ts'
+import type { Deps, FolderMode, Lease, StepOutcome, TreeStep, TreeWriter, Workspace } from '#ports.ts'
 import { type Wish, wishText } from './ask.ts'
 import { type CarriedOut, carryOut, passesThroughNothing } from './carry-out.ts'
 import { emptyReport, finish } from './finish.ts'
@@ -25,16 +25,16 @@ const NEW_FOLDER_MODE = 0o700
  * what is as wanted counts as done, anything else is somebody's and stays.
  * @returns its report and what had been asked for, or null when nothing was unfinished
  */
-export function recoverIfNeeded(
+export async function recoverIfNeeded(
   deps: Deps,
   lease: Lease,
   workspace: Workspace,
-): { readonly report: RestoreReport; readonly journal: Journal } | null {
+): Promise<{ readonly report: RestoreReport; readonly journal: Journal } | null> {
   const journal = findJournal(deps, workspace)
   if (journal === null) return null
   const report = journal.isAborting
-    ? rollBack(deps, workspace, journal)
-    : rollForward(deps, lease, workspace, journal)
+    ? await rollBack(deps, workspace, journal)
+    : await rollForward(deps, lease, workspace, journal)
   return { report, journal }
 }
 
@@ -48,7 +48,7 @@ export async function recover(
     const journal = findJournal(deps, workspace)
     if (journal === null) throw new DomainError('NO_RECOVERY')
     if (how === 'abort') putJournal(deps, workspace, { ...journal, isAborting: true })
-    const recovered = recoverIfNeeded(deps, lease, workspace)
+    const recovered = await recoverIfNeeded(deps, lease, workspace)
     if (recovered === null) throw new DomainError('NO_RECOVERY')
     return recovered.report
   })
@@ -59,24 +59,27 @@ export function isSameWish(a: Wish, b: Wish): boolean {
   return b.target.kind !== 'turn' || wishText(a) === wishText(b)
 }
 
-function rollForward(deps: Deps, lease: Lease, workspace: Workspace, journal: Journal): RestoreReport {
+async function rollForward(
+  deps: Deps,
+  lease: Lease,
+  workspace: Workspace,
+  journal: Journal,
+): Promise<RestoreReport> {
   const writer = deps.writer(workspace, journal.restore)
   writer.settle(journal.plan.steps, openedFolders(journal))
   const later = laterChanges(deps, workspace, journal)
   const steps = journal.plan.steps.map((step) => withLaterChanges(step, later.get(step.path) ?? []))
-  const carried = carryOut(writer, steps, (step, index) =>
-    isSomebodys(step, later.get(step.path) ?? []) ? CHANGED : resume(writer, step, index),
-  )
+  const carried = await carryOut(writer, steps, {
+    choose: (step) => (isSomebodys(step, later.get(step.path) ?? []) ? CHANGED : resume(writer, step)),
+  })
   return finish(deps, lease, workspace, { ...journal, plan: { ...journal.plan, steps } }, carried, true)
 }
 
 /** Goes on with one step from wherever the run that was cut off had left it. */
-function resume(writer: TreeWriter, step: PlanStep, index: number): StepOutcome {
+function resume(writer: TreeWriter, step: PlanStep): TreeStep | StepOutcome {
   if (writer.holds(step.path, step.to)) return { ok: true }
-  const outcome = writer.apply(step, index)
-  if (outcome.ok || outcome.why !== 'changed') return outcome
-  const between = findBetween(writer, step)
-  return between === null ? outcome : writer.apply({ ...step, from: between }, index)
+  const between = writer.holds(step.path, step.from) ? null : findBetween(writer, step)
+  return between === null ? step : { ...step, from: between }
 }
 
 /** A state that the step itself passes through: nothing under the name, or a directory that has no mode yet. */
@@ -125,15 +128,16 @@ function withLaterChanges(step: PlanStep, later: readonly Change[]): PlanStep {
 }
 
 /** Gives back what the restore had written, path by path, as long as nobody changed it since. No turn comes of it. */
-function rollBack(deps: Deps, workspace: Workspace, journal: Journal): RestoreReport {
+async function rollBack(deps: Deps, workspace: Workspace, journal: Journal): Promise<RestoreReport> {
   const writer = deps.writer(workspace, journal.restore)
   writer.settle(journal.plan.steps, openedFolders(journal))
   const back = journal.plan.steps
     .toReversed()
     .map((step): PlanStep => ({ ...step, from: step.to, to: step.from }))
-  const carried = carryOut(writer, back, (step, index) =>
-    resume(writer, step, journal.plan.steps.length - 1 - index),
-  )
+  const carried = await carryOut(writer, back, {
+    choose: (step) => resume(writer, step),
+    placeOf: (index) => back.length - 1 - index,
+  })
   const report = abortReport(deps, journal, carried)
   deps.log.transact(() => {
     deps.capture.recordReport(workspace, report)

@@ -1,7 +1,8 @@
-import { readdirSync, unlinkSync } from 'node:fs'
+import { closeSync, fsync } from 'node:fs'
 import {
   type BlobId,
   DomainError,
+  type FileState,
   findPathFault,
   isSealed,
   type LostTrait,
@@ -12,7 +13,7 @@ import {
   type State,
   type WorkspaceId,
 } from '@turnback/core'
-import type { FolderMode, Present, StepOutcome, TreeStep, TreeWriter } from '#write-ports.ts'
+import type { BegunStep, FolderMode, Present, StepOutcome, TreeStep, TreeWriter } from '#write-ports.ts'
 import {
   type Anchoring,
   type Folder,
@@ -21,20 +22,28 @@ import {
   PathBlocked,
   type TreeRoot,
 } from './anchored.ts'
+import { Closer } from './closer.ts'
 import { isSystemError, StepFault } from './fault.ts'
+import { FolderHolder } from './folder-holder.ts'
 import { isOthers } from './keep-owner.ts'
 import { holdsIn, type IsNamed, presentIn } from './look.ts'
+import { settleTree } from './settle-tree.ts'
 import { parseTempName, tagOf, writeTempName } from './temp-name.ts'
 import {
+  dropTemp,
   type OnMoment,
   type Placing,
   placeFile,
   placeLink,
-  putBackAside,
+  placeTemp,
   removeEntry,
   removeFolder,
+  writeBeside,
 } from './write-file.ts'
-import { isNarrow, isWidened, makeFolder, narrow, setMode, syncFolder, widen } from './write-folder.ts'
+import { type Changing, isNarrow, makeFolder, narrow, setMode, syncFolder, widen } from './write-folder.ts'
+
+/** Folders that are made durable at once: more wait for the same threads. */
+const SIDE_BY_SIDE = 8
 
 /** What of the store the writer needs. */
 export interface WriterBlobs {
@@ -62,6 +71,8 @@ class Writer implements TreeWriter {
   readonly #anchoring: Anchoring
   readonly #tag: string
   readonly #isNamed: IsNamed
+  readonly #closer = new Closer()
+  readonly #holder = new FolderHolder((path) => this.#open(path))
 
   constructor(options: WriterOptions) {
     this.#options = options
@@ -87,7 +98,7 @@ class Writer implements TreeWriter {
 
   holds(path: RelPath, state: State): boolean {
     try {
-      using folder = this.#open(parentOf(path))
+      using folder = this.#holder.open(parentOf(path))
       return holdsIn(folder, nameOf(path), state, this.#isNamed)
     } catch (error) {
       if (error instanceof PathBlocked) return state.kind === 'absent'
@@ -116,37 +127,76 @@ class Writer implements TreeWriter {
   }
 
   apply(step: TreeStep, index: number): StepOutcome {
-    const lost = new Set<LostTrait['what']>()
+    const lost: Lost = new Set()
     try {
       this.#refuse(step.path)
       using folder = this.#open(parentOf(step.path))
-      try {
-        this.#carryOut(folder, step, index, lost)
-      } catch (error) {
-        const mode = isDenied(error) ? isNarrow(folder) : null
-        if (mode === null) throw error
-        this.#carryOutWidened(folder, mode, step, index, lost)
-      }
-      return lost.size === 0 ? { ok: true } : { ok: true, lost: [...lost] }
+      orWidened(folder, () => this.#carryOut(folder, step, index, lost))
+      return doneWithout(lost)
     } catch (error) {
       return outcomeOf(error)
     }
   }
 
-  /** A folder of the user's own that is closed to writing is opened for this one step. */
-  #carryOutWidened(
-    folder: Folder,
-    mode: number,
-    step: TreeStep,
-    index: number,
-    lost: Set<LostTrait['what']>,
-  ): void {
-    widen(folder, mode)
+  begin(step: TreeStep, index: number): BegunStep | StepOutcome | null {
+    const { path, from, to } = step
+    if (to.kind !== 'file' || (from.kind === 'file' && from.blob === to.blob)) return null
     try {
-      this.#carryOut(folder, step, index, lost)
-    } finally {
-      narrow(folder, mode)
+      this.#refuse(path)
+      const folder = this.#holder.open(parentOf(path))
+      try {
+        const lost: Lost = new Set()
+        const at = this.#placing(folder, path, 'new', index, lost)
+        at.onMoment('begin')
+        const { result: fd, isWidened } = orWidened(folder, () => this.#write(at, from, to))
+        return this.#begun(step, index, { at, fd, isWidened, lost })
+      } catch (error) {
+        folder[Symbol.dispose]()
+        throw error
+      }
+    } catch (error) {
+      return outcomeOf(error)
     }
+  }
+
+  #begun(step: TreeStep, index: number, { at, fd, isWidened, lost }: Begun): BegunStep {
+    let fault: Error | null = null
+    const sync = (): Promise<void> =>
+      new Promise((done) => {
+        fsync(fd, (error) => {
+          fault = error
+          closeSync(fd)
+          done()
+        })
+      })
+    const place = (): StepOutcome => {
+      if (fault !== null) throw fault
+      // The way is gone once more: what was a folder of this tree when the bytes were written may be elsewhere by now.
+      using folder = this.#open(parentOf(step.path))
+      if (!isSamePlace(folder, at.folder)) {
+        dropTemp(at)
+        return this.apply(step, index)
+      }
+      const placed = () => placeTemp({ ...at, folder }, step.from)
+      if (isWidened) whileWidened(folder, placed)
+      else placed()
+      return doneWithout(lost)
+    }
+    const finish = (): StepOutcome => {
+      try {
+        return place()
+      } catch (error) {
+        dropTemp(at)
+        return outcomeOf(error)
+      } finally {
+        at.folder[Symbol.dispose]()
+      }
+    }
+    const giveUp = (): void => {
+      dropTemp(at)
+      at.folder[Symbol.dispose]()
+    }
+    return { sizeBytes: step.to.kind === 'file' ? step.to.sizeBytes : 0, sync, finish, giveUp }
   }
 
   /** The last wall: whatever a plan says, such a path is not written. */
@@ -157,40 +207,50 @@ class Writer implements TreeWriter {
       throw new DomainError('OUTSIDE_ROOT', { path })
   }
 
-  #carryOut(folder: Folder, { path, from, to }: TreeStep, index: number, lost: Set<LostTrait['what']>): void {
+  #placing(
+    folder: Folder,
+    path: RelPath,
+    role: 'new' | 'old',
+    index: number,
+    lost: Lost,
+  ): Placing & Changing {
     const moments = this.#options.onMoment
-    const onMoment: OnMoment = (moment) => moments?.(moment, path)
-    const name = nameOf(path)
-    onMoment('begin')
-    const changing = { folder, name, anchoring: this.#anchoring, isNamed: this.#isNamed, onMoment }
-    const placing = (role: 'new' | 'old'): Placing => ({
-      ...changing,
-      temp: writeTempName(role, this.#tag, index, this.#options.random(4)),
+    return {
+      ...{ folder, name: nameOf(path), anchoring: this.#anchoring, isNamed: this.#isNamed },
+      onMoment: (moment) => moments?.(moment, path),
       onLost: (what) => lost.add(what),
-    })
+      letGo: (fd) => this.#closer.close(fd),
+      temp: writeTempName(role, this.#tag, index, this.#options.random(4)),
+    }
+  }
+
+  #write(at: Placing, from: State, to: FileState): number {
+    return writeBeside(at, from, to, (take) => this.#readBlob(to.blob, take))
+  }
+
+  #carryOut(folder: Folder, { path, from, to }: TreeStep, index: number, lost: Lost): void {
+    const at = this.#placing(folder, path, isMade(to) ? 'new' : 'old', index, lost)
+    at.onMoment('begin')
     switch (to.kind) {
       case 'file':
-        if (from.kind === 'file' && from.blob === to.blob) setMode(changing, from, to.mode)
-        else
-          placeFile(placing('new'), from, to, (take) => {
-            this.#readBlob(to.blob, take)
-          })
+        if (from.kind === 'file' && from.blob === to.blob) setMode(at, from, to.mode)
+        else placeFile(at, from, to, (take) => this.#readBlob(to.blob, take))
         return
       case 'symlink':
-        placeLink(placing('new'), from, to)
+        placeLink(at, from, to)
         return
       case 'dir':
         if (from.kind === 'dir') {
-          setMode(changing, from, to.mode)
+          setMode(at, from, to.mode)
           return
         }
-        if (from.kind !== 'absent') removeEntry(placing('old'), from)
-        makeFolder(changing, to)
+        if (from.kind !== 'absent') removeEntry(at, from)
+        makeFolder(at, to)
         if (isOthers(folder)) lost.add('owner')
         return
       case 'absent':
-        if (from.kind === 'dir') removeFolder(changing)
-        else removeEntry(placing('old'), from)
+        if (from.kind === 'dir') removeFolder(at)
+        else removeEntry(at, from)
         return
       case 'skipped':
         throw new StepFault('missing-blob')
@@ -210,57 +270,78 @@ class Writer implements TreeWriter {
     }
   }
 
-  sync(folders: readonly RelPath[]): void {
-    for (const path of new Set(folders)) {
-      try {
-        using folder = this.#open(path)
-        syncFolder(folder)
-      } catch (error) {
-        // A folder that the restore removed has nothing to sync; one that may not be read can not be synced.
-        if (!(error instanceof PathBlocked) && !(isSystemError(error) && error.code === 'EACCES')) throw error
-      }
+  async sync(folders: readonly RelPath[]): Promise<void> {
+    const left = [...new Set(folders)].reverse()
+    const some = Array.from({ length: SIDE_BY_SIDE }, async () => {
+      for (let path = left.pop(); path !== undefined; path = left.pop()) await this.#syncFolder(path)
+    })
+    await Promise.all(some)
+  }
+
+  async #syncFolder(path: RelPath): Promise<void> {
+    try {
+      using folder = this.#open(path)
+      await syncFolder(folder)
+    } catch (error) {
+      // A folder that the restore removed has nothing to sync; one that may not be read can not be synced.
+      if (!(error instanceof PathBlocked) && !(isSystemError(error) && error.code === 'EACCES')) throw error
     }
+  }
+
+  async rest(isEnd: boolean): Promise<void> {
+    if (isEnd) this.#holder.forget()
+    await this.#closer.until(isEnd ? 1 : undefined)
   }
 
   settle(steps: readonly TreeStep[], widened: readonly FolderMode[]): void {
-    for (const folder of new Set(steps.map((step) => parentOf(step.path)))) this.#settleFolder(folder, steps)
-    for (const { path, mode } of widened) {
-      // The mode that stands there may be the one that the restore was to give.
-      if (
-        steps.some((step) => step.path === path && step.to.kind === 'dir' && step.to.mode === (mode | 0o300))
-      )
-        continue
-      try {
-        using folder = this.#open(path)
-        if (isWidened(folder, mode)) narrow(folder, mode)
-      } catch (error) {
-        if (!(error instanceof PathBlocked)) throw error
-      }
-    }
+    const open = (path: RelPath) => this.#open(path)
+    settleTree({ open, tag: this.#tag, isNamed: this.#isNamed }, steps, widened)
   }
+}
 
-  #settleFolder(path: RelPath, steps: readonly TreeStep[]): void {
-    try {
-      using folder = this.#open(path)
-      const left = readdirSync(folder.self)
-        .map((name) => ({ name, temp: parseTempName(name) }))
-        .filter((entry) => entry.temp?.tag === this.#tag)
-      if (left.length === 0) return
-      const mode = isNarrow(folder)
-      if (mode !== null) widen(folder, mode)
-      for (const { name, temp } of left)
-        this.#settleName(folder, name, steps[temp?.index ?? -1], temp?.role ?? 'old')
-      if (mode !== null) narrow(folder, mode)
-    } catch (error) {
-      if (!(error instanceof PathBlocked)) throw error
-    }
+/** The first half of a file that was written. */
+interface Begun {
+  readonly at: Placing
+  readonly fd: number
+  /** It took the folder's mode to be widened. */
+  readonly isWidened: boolean
+  readonly lost: Lost
+}
+
+type Lost = Set<LostTrait['what']>
+
+function doneWithout(lost: Lost): StepOutcome {
+  return lost.size === 0 ? { ok: true } : { ok: true, lost: [...lost] }
+}
+
+/** True for what is written beside its place first. */
+function isMade({ kind }: State): boolean {
+  return kind === 'file' || kind === 'symlink'
+}
+
+function isSamePlace(a: Folder, b: Folder): boolean {
+  const [one, other] = [a.stat(), b.stat()]
+  return one.dev === other.dev && one.ino === other.ino
+}
+
+/** A folder of the user's own that is closed to writing is opened for this one piece of work. */
+function orWidened<T>(folder: Folder, work: () => T): { result: T; isWidened: boolean } {
+  try {
+    return { result: work(), isWidened: false }
+  } catch (error) {
+    if (!isDenied(error) || isNarrow(folder) === null) throw error
+    return { result: whileWidened(folder, work), isWidened: true }
   }
+}
 
-  /** Bytes on their way in are in the store; a file on its way out goes only if it is what was to go. */
-  #settleName(folder: Folder, temp: string, step: TreeStep | undefined, role: 'new' | 'old'): void {
-    const isOurs = role === 'new' || (step !== undefined && holdsIn(folder, temp, step.from, this.#isNamed))
-    if (isOurs) unlinkSync(folder.at(temp))
-    else if (step !== undefined) putBackAside({ folder, name: nameOf(step.path), temp })
+function whileWidened<T>(folder: Folder, work: () => T): T {
+  const mode = isNarrow(folder)
+  if (mode === null) return work()
+  widen(folder, mode)
+  try {
+    return work()
+  } finally {
+    narrow(folder, mode)
   }
 }
 

@@ -58,6 +58,8 @@ export interface Placing {
   readonly onMoment: OnMoment
   /** Told of what the file that was there has and this one can not. */
   readonly onLost: (what: LostTrait['what']) => void
+  /** Closes a file that has no name any more. Freeing what it took may be slow, and nobody waits for it. */
+  readonly letGo: (fd: number) => void
 }
 
 /** Gives the bytes of the wanted file piece by piece, and throws at the end when they are not what was asked for. */
@@ -69,7 +71,15 @@ export type Pieces = (take: (piece: Uint8Array) => void) => void
  * @throws StepFault
  */
 export function placeFile(at: Placing, from: State, to: FileState, pieces: Pieces): void {
-  writeBeside(at, from, to, pieces)
+  const fd = writeBeside(at, from, to, pieces)
+  try {
+    fsyncSync(fd)
+  } catch (error) {
+    dropTemp(at)
+    throw error
+  } finally {
+    closeSync(fd)
+  }
   placeTemp(at, from)
 }
 
@@ -82,7 +92,11 @@ export function placeLink(at: Placing, from: State, to: SymlinkState): void {
   placeTemp(at, from)
 }
 
-function writeBeside(at: Placing, from: State, to: FileState, pieces: Pieces): void {
+/**
+ * The first half of {@link placeFile}: bytes and mode, under the temporary name. They are to be synced before the other
+ * half, {@link placeTemp}. @returns the temporary file, open
+ */
+export function writeBeside(at: Placing, from: State, to: FileState, pieces: Pieces): number {
   at.onMoment('create')
   const fd = openSync(at.folder.at(at.temp), CREATE, 0o600)
   try {
@@ -95,12 +109,11 @@ function writeBeside(at: Placing, from: State, to: FileState, pieces: Pieces): v
     keepOwner(at, fd, from)
     fchmodSync(fd, to.mode & FILE_MODE)
     at.onMoment('sync')
-    fsyncSync(fd)
+    return fd
   } catch (error) {
     dropTemp(at)
-    throw error
-  } finally {
     closeSync(fd)
+    throw error
   }
 }
 
@@ -110,7 +123,8 @@ function writeAll(fd: number, bytes: Uint8Array): number {
   return at
 }
 
-function placeTemp(at: Placing, from: State): void {
+/** Gives what lies under the temporary name its own, if that is still as `from` says. @throws StepFault */
+export function placeTemp(at: Placing, from: State): void {
   try {
     at.onMoment('place')
     switch (from.kind) {
@@ -139,7 +153,7 @@ function placeTemp(at: Placing, from: State): void {
 }
 
 /** Removes what was begun. What can not be removed now is left to `settle`: the first error is the one that counts. */
-function dropTemp(at: Placing): void {
+export function dropTemp(at: Pick<Placing, 'folder' | 'temp'>): void {
   try {
     unlinkSync(at.folder.at(at.temp))
   } catch (error) {
@@ -176,15 +190,20 @@ function placeOnFreeName(at: Placing): void {
 }
 
 function placeOverFile(at: Placing, from: FileState): void {
-  using old = openAs(at.folder, at.name, from, at.isNamed)
-  const there = lstatIn(at.folder, at.name)
-  if (old === null || there === null || !sameFile(old.stat, there)) throw new StepFault('changed')
-  at.onMoment('rename')
-  renameSync(at.folder.at(at.temp), at.folder.at(at.name))
-  if (old.stat.nlink > 1n) at.onLost('hard-link')
-  if (!sameBytes(old.stat, fstatSync(old.fd, { bigint: true }))) {
-    putBackLateEdit(at, old)
-    throw new StepFault('changed')
+  const old = openAs(at.folder, at.name, from, at.isNamed)
+  if (old === null) throw new StepFault('changed')
+  try {
+    const there = lstatIn(at.folder, at.name)
+    if (there === null || !sameFile(old.stat, there)) throw new StepFault('changed')
+    at.onMoment('rename')
+    renameSync(at.folder.at(at.temp), at.folder.at(at.name))
+    if (old.stat.nlink > 1n) at.onLost('hard-link')
+    if (!sameBytes(old.stat, fstatSync(old.fd, { bigint: true }))) {
+      putBackLateEdit(at, old)
+      throw new StepFault('changed')
+    }
+  } finally {
+    at.letGo(old.fd)
   }
 }
 
@@ -209,17 +228,21 @@ function putBackLateEdit(at: Placing, old: OpenFile): void {
  */
 export function removeEntry(at: Placing, from: State): void {
   if (from.kind !== 'file' && from.kind !== 'symlink') throw new StepFault('changed')
-  using file = from.kind === 'file' ? openAs(at.folder, at.name, from, at.isNamed) : null
+  const file = from.kind === 'file' ? openAs(at.folder, at.name, from, at.isNamed) : null
   if (from.kind === 'file' ? file === null : !holdsIn(at.folder, at.name, from, at.isNamed))
     throw new StepFault('changed')
-  at.onMoment('aside')
-  renameSync(at.folder.at(at.name), at.folder.at(at.temp))
-  at.onMoment('unlink')
-  if (!isWhatWasSeen(at, from, file)) {
-    putBackAside(at)
-    throw new StepFault('changed')
+  try {
+    at.onMoment('aside')
+    renameSync(at.folder.at(at.name), at.folder.at(at.temp))
+    at.onMoment('unlink')
+    if (!isWhatWasSeen(at, from, file)) {
+      putBackAside(at)
+      throw new StepFault('changed')
+    }
+    unlinkSync(at.folder.at(at.temp))
+  } finally {
+    if (file !== null) at.letGo(file.fd)
   }
-  unlinkSync(at.folder.at(at.temp))
 }
 
 function isWhatWasSeen(at: Placing, from: State, file: OpenFile | null): boolean {

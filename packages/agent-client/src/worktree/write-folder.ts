@@ -1,13 +1,4 @@
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-} from 'node:fs'
+import { chmodSync, closeSync, constants, fchmodSync, fstatSync, fsync, mkdirSync, openSync } from 'node:fs'
 import type { DirState, State } from '@turnback/core'
 import type { Anchoring, Folder } from './anchored.ts'
 import { isSystemError, StepFault } from './fault.ts'
@@ -65,13 +56,15 @@ function changeMode(at: Changing, isWanted: (isDirectory: boolean) => boolean, m
 }
 
 /** Makes the names in a directory durable. */
-export function syncFolder(folder: Folder): void {
+export function syncFolder(folder: Folder): Promise<void> {
   const fd = openSync(folder.self, constants.O_RDONLY)
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
+  return new Promise((done, failed) => {
+    fsync(fd, (error) => {
+      closeSync(fd)
+      if (error === null) done()
+      else failed(error)
+    })
+  })
 }
 
 /** True when this user owns the directory and its mode keeps the owner from changing names in it. */

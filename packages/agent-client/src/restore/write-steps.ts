@@ -1,0 +1,115 @@
+import type { PlanStep } from '@turnback/core'
+import type { BegunStep, StepOutcome, TreeStep, TreeWriter } from '#ports.ts'
+import { Pace } from './pace.ts'
+
+/** Files that lie beside their places at once. More make nothing faster, and each holds two descriptors. */
+const MOST_FILES = 128
+/** So that a power cut or a full disk finds no more than this of half a restore. */
+const MOST_BYTES = 32 * 1024 * 1024
+/** Of those, so many wait for the disk side by side. The others leave its threads to who else needs them. */
+const MOST_SYNCS = 8
+
+/** Says what is really to be done for a step of the plan, or what came of it already. */
+type ChooseStep = (step: PlanStep) => TreeStep | StepOutcome
+
+export interface HowToWrite {
+  readonly choose?: ChooseStep
+  /** The place in the journal's plan of the n-th of the steps given here: it names temporary files. */
+  readonly placeOf?: (index: number) => number
+}
+
+type TakeOutcome = (index: number, outcome: StepOutcome) => void
+
+/**
+ * Carries steps out in their order, as far as others could tell it from the disk: files are written beside their places,
+ * made durable many at a time, and only then given their names, one after the other. What takes something away waits
+ * until all that is to exist does.
+ * @param take told what came of each step, in no certain order
+ */
+export async function writeSteps(
+  writer: TreeWriter,
+  steps: readonly PlanStep[],
+  { choose = (step) => step, placeOf = (index) => index }: HowToWrite,
+  take: TakeOutcome,
+): Promise<void> {
+  const pace = new Pace()
+  const flight = new Flight(pace, take)
+  try {
+    for (const [index, step] of steps.entries()) {
+      await pace.breathe()
+      if (isAfterAll(step)) await flight.land(0)
+      await writer.rest(false)
+      const chosen = choose(step)
+      const begun = 'ok' in chosen ? chosen : writer.begin(chosen, placeOf(index))
+      if (begun === null) take(index, 'ok' in chosen ? chosen : writer.apply(chosen, placeOf(index)))
+      else if ('ok' in begun) take(index, begun)
+      else await flight.add(begun, index)
+    }
+    await flight.land(0)
+    await writer.rest(true)
+  } catch (error) {
+    await flight.giveUp()
+    throw error
+  }
+}
+
+/** Nothing is taken away, and no folder closed, before all that comes earlier is there. */
+function isAfterAll({ from, to }: PlanStep): boolean {
+  return to.kind === 'absent' || (from.kind === 'dir' && to.kind === 'dir')
+}
+
+interface Flying {
+  readonly begun: BegunStep
+  readonly index: number
+  readonly synced: Promise<void>
+}
+
+/** Files that are written and have no names yet. They get them in the order in which they came. */
+class Flight {
+  readonly #pace: Pace
+  readonly #take: TakeOutcome
+  readonly #flying: Flying[] = []
+  #bytes = 0
+  #syncs = 0
+  readonly #forSync: (() => void)[] = []
+
+  constructor(pace: Pace, take: TakeOutcome) {
+    this.#pace = pace
+    this.#take = take
+  }
+
+  async add(begun: BegunStep, index: number): Promise<void> {
+    this.#flying.push({ begun, index, synced: this.#sync(begun) })
+    this.#bytes += begun.sizeBytes
+    while (this.#bytes > MOST_BYTES) await this.land(this.#flying.length - 1)
+    await this.land(MOST_FILES)
+  }
+
+  /** Gives names, until no more than so many files wait for theirs. */
+  async land(most: number): Promise<void> {
+    while (this.#flying.length > most) {
+      const first = this.#flying.shift()
+      if (first === undefined) return
+      await first.synced
+      this.#bytes -= first.begun.sizeBytes
+      this.#take(first.index, first.begun.finish())
+      await this.#pace.breathe()
+    }
+  }
+
+  /** What broke off is for the journal to finish: nothing of it goes on behind its end. */
+  async giveUp(): Promise<void> {
+    for (const { begun, synced } of this.#flying.splice(0)) {
+      await synced
+      begun.giveUp()
+    }
+  }
+
+  async #sync(begun: BegunStep): Promise<void> {
+    while (this.#syncs >= MOST_SYNCS) await new Promise<void>((wake) => this.#forSync.push(wake))
+    this.#syncs++
+    await begun.sync()
+    this.#syncs--
+    this.#forSync.shift()?.()
+  }
+}

@@ -1,0 +1,62 @@
+import { readdirSync, unlinkSync } from 'node:fs'
+import { nameOf, parentOf, type RelPath } from '@turnback/core'
+import type { FolderMode, TreeStep } from '#write-ports.ts'
+import { type Folder, PathBlocked } from './anchored.ts'
+import { holdsIn, type IsNamed } from './look.ts'
+import { parseTempName } from './temp-name.ts'
+import { putBackAside } from './write-file.ts'
+import { isNarrow, isWidened, narrow, widen } from './write-folder.ts'
+
+interface Run {
+  open(folder: RelPath): Folder
+  /** What the run's temporary names have in common. */
+  readonly tag: string
+  readonly isNamed: IsNamed
+}
+
+/** Clears up after a run that was cut off; see {@link TreeWriter.settle}. */
+export function settleTree(run: Run, steps: readonly TreeStep[], widened: readonly FolderMode[]): void {
+  for (const folder of new Set(steps.map((step) => parentOf(step.path)))) settleFolder(run, folder, steps)
+  const given = new Map(steps.map((step) => [step.path, step.to]))
+  for (const { path, mode } of widened) {
+    const to = given.get(path)
+    // The mode that stands there may be the one that the restore was to give.
+    if (to?.kind === 'dir' && to.mode === (mode | 0o300)) continue
+    try {
+      using folder = run.open(path)
+      if (isWidened(folder, mode)) narrow(folder, mode)
+    } catch (error) {
+      if (!(error instanceof PathBlocked)) throw error
+    }
+  }
+}
+
+function settleFolder(run: Run, path: RelPath, steps: readonly TreeStep[]): void {
+  try {
+    using folder = run.open(path)
+    const left = readdirSync(folder.self)
+      .map((name) => ({ name, temp: parseTempName(name) }))
+      .filter((entry) => entry.temp?.tag === run.tag)
+    if (left.length === 0) return
+    const mode = isNarrow(folder)
+    if (mode !== null) widen(folder, mode)
+    for (const { name, temp } of left)
+      settleName(run, folder, name, steps[temp?.index ?? -1], temp?.role ?? 'old')
+    if (mode !== null) narrow(folder, mode)
+  } catch (error) {
+    if (!(error instanceof PathBlocked)) throw error
+  }
+}
+
+/** Bytes on their way in are in the store; a file on its way out goes only if it is what was to go. */
+function settleName(
+  run: Run,
+  folder: Folder,
+  temp: string,
+  step: TreeStep | undefined,
+  role: 'new' | 'old',
+): void {
+  const isOurs = role === 'new' || (step !== undefined && holdsIn(folder, temp, step.from, run.isNamed))
+  if (isOurs) unlinkSync(folder.at(temp))
+  else if (step !== undefined) putBackAside({ folder, name: nameOf(step.path), temp })
+}
