@@ -9,26 +9,32 @@ import type { PackWriter, StreamedFrame } from './pack-writer.ts'
 
 /** Files up to this size are read whole; of bigger ones there is never more than a piece in memory. */
 export const BIG_BYTES = 8 * 1024 * 1024
-const PIECE_BYTES = 1024 * 1024
+export const PIECE_BYTES = 1024 * 1024
 /** Length before each piece. */
 const PREFIX_BYTES = 4
 
 export type TakePiece = (piece: Uint8Array) => void
 
-/** Calls `take` with an open file's bytes; each piece but the last is whole. Gives how many bytes there were. */
-export function readFilePieces(fd: number, take: TakePiece): number {
-  const buffer = Buffer.allocUnsafe(PIECE_BYTES)
+/**
+ * Calls `take` with an open file's bytes; each piece but the last is whole. Gives how many bytes there were.
+ * @param buffer what is read into, over and over: a piece is as long as this
+ */
+export function readFilePieces(
+  fd: number,
+  take: TakePiece,
+  buffer: Uint8Array = Buffer.allocUnsafe(PIECE_BYTES),
+): number {
   let at = 0
   for (;;) {
     let length = 0
-    while (length < PIECE_BYTES) {
-      const count = readSync(fd, buffer, length, PIECE_BYTES - length, at + length)
+    while (length < buffer.length) {
+      const count = readSync(fd, buffer, length, buffer.length - length, at + length)
       if (count === 0) break
       length += count
     }
     if (length > 0) take(buffer.subarray(0, length))
     at += length
-    if (length < PIECE_BYTES) return at
+    if (length < buffer.length) return at
   }
 }
 

@@ -1,7 +1,7 @@
 import { fstatSync, readSync } from 'node:fs'
 import { type BlobId, isSealed, limits, type WorkspaceId } from '@turnback/core'
 import { plainId, sealedId, startNaming } from '#crypto/sealed-id.ts'
-import { BIG_BYTES, readFilePieces, storeBig } from './big-blob.ts'
+import { BIG_BYTES, PIECE_BYTES, readFilePieces, storeBig } from './big-blob.ts'
 import { type Base, BlobPacker, DELTA_BYTES } from './blob-packer.ts'
 import type { Frame } from './pack-frame.ts'
 import type { PackWriter } from './pack-writer.ts'
@@ -65,8 +65,10 @@ export class BlobSink {
   /** The name that an open file's bytes would have. */
   idOfOpenFile(workspace: WorkspaceId, fd: number, sealed: boolean): Named {
     const idKey = sealed ? this.#parts.idKey(workspace) : null
-    const naming = startNaming(idKey, fstatSync(fd).size)
-    const sizeBytes = readFilePieces(fd, (piece) => naming.update(piece))
+    const { size } = fstatSync(fd)
+    const naming = startNaming(idKey, size)
+    const buffer = this.#reserve(Math.min(size + 1, PIECE_BYTES))
+    const sizeBytes = readFilePieces(fd, (piece) => naming.update(piece), buffer)
     return { blob: naming.finish(), sizeBytes }
   }
 

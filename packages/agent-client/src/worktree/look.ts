@@ -41,7 +41,11 @@ export function presentIn(folder: Folder, name: string): Present {
 /** Opens a regular file, or gives null when it is none. The last part of the way is not followed either. */
 export function openRegular(folder: Folder, name: string): OpenFile | null {
   const there = lstatIn(folder, name)
-  if (there === null || !there.isFile()) return null
+  return there?.isFile() === true ? openThis(folder, name) : null
+}
+
+/** The same for what was a regular file a moment ago. */
+function openThis(folder: Folder, name: string): OpenFile | null {
   const fd = openSync(folder.at(name), READ_THIS)
   const stat = fstatSync(fd, { bigint: true })
   if (stat.isFile()) return { fd, stat, [Symbol.dispose]: () => closeSync(fd) }
@@ -75,7 +79,7 @@ export function openAs(folder: Folder, name: string, state: FileState, isNamed: 
   const there = lstatIn(folder, name)
   if (there === null || !there.isFile()) return null
   if (there.size !== BigInt(state.sizeBytes) || modeOf(there) !== state.mode) return null
-  const file = openRegular(folder, name)
+  const file = openThis(folder, name)
   if (file === null) return null
   const holds = sameFile(there, file.stat) && isNamed(state.blob, file.fd)
   if (holds && sameFile(file.stat, fstatSync(file.fd, { bigint: true }))) return file
