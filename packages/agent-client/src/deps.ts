@@ -20,6 +20,7 @@ import { SqliteLog } from '#store/log.ts'
 import { PackFolder } from '#store/pack-folder.ts'
 import { processes } from '#store/process.ts'
 import { readGitState } from '#worktree/git-state.ts'
+import { ignoresCase } from '#worktree/ignores-case.ts'
 import { createTreeLooker } from '#worktree/look-at-tree.ts'
 import { ReadCrew } from '#worktree/read-crew.ts'
 import { watchTrees } from '#worktree/tree-watch.ts'
@@ -49,6 +50,11 @@ export interface OpenOptions {
   readonly firstCapture?: NonNullable<CaptureDeps['firstCapture']>
   /** How long after a change its file is read ahead of the turn's end. */
   readonly settleMs?: number
+}
+
+function makeWriters(blobs: PackedBlobs, random: Deps['random']): Deps['writer'] {
+  return (workspace, restore) =>
+    createTreeWriter({ workspace, restore, blobs, random, ignoresCase: ignoresCase(workspace.root) })
 }
 
 /** Opens the store and wires the client. @throws STORE_NEWER, STORE_CORRUPT, STORE_FULL, STORE_UNUSABLE, CONFIG_INVALID */
@@ -105,8 +111,8 @@ export function openDeps(
     capture: createCapture(captureDeps, leases, audits),
     worktree: createWorkTree(packedBlobs),
 
-    writer: (workspace, restore) =>
-      createTreeWriter({ workspace, restore, blobs: packedBlobs, random: captureDeps.random }),
+    ignoresCase,
+    writer: makeWriters(packedBlobs, captureDeps.random),
     log,
     db,
     packedBlobs,

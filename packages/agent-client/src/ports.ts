@@ -378,5 +378,7 @@ export interface Deps {
   /** Fresh random bytes. */
   random(bytes: number): Uint8Array
   git(root: string): GitState
+  /** Whether names that differ in letter case only are one name below this root. */
+  ignoresCase(root: string): boolean
   close(): void
 }

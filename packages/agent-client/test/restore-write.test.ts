@@ -370,6 +370,15 @@ describe('folders that are closed to writing', () => {
   )
 })
 
+test('on a disk that ignores case, what is there by another spelling only is not there', () => {
+  // Here names differ by case, so the other spelling is a file of its own: what counts is that names are listed.
+  const readme = put('Readme.md', 'x')
+  const writer = writerFor({ ignoresCase: true })
+  expect([writer.holds('Readme.md', readme), writer.holds('README.md', ABSENT)]).toEqual([true, true])
+  expect(writer.look('README.md')).toEqual({ kind: 'absent' })
+  expect(writer.look('Readme.md')).toMatchObject({ kind: 'file' })
+})
+
 describe('whose a file is', () => {
   const ownerOf = (path: string): number[] => {
     const { uid, gid } = lstatSync(join(root, path))

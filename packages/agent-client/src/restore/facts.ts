@@ -38,6 +38,7 @@ export function planInput(
     restores: listRestoreFacts(deps, workspace),
     tree,
     content: planContent(deps, workspace, naming),
+    ignoresCase: deps.ignoresCase(workspace.root),
     ...findGapFor(deps, workspace, request.target),
   }
 }

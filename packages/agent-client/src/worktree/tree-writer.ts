@@ -23,6 +23,7 @@ import {
   type TreeRoot,
 } from './anchored.ts'
 import { Closer } from './closer.ts'
+import { listNames } from './disk-name.ts'
 import { isSystemError, StepFault } from './fault.ts'
 import { FolderHolder } from './folder-holder.ts'
 import { isOthers } from './keep-owner.ts'
@@ -57,6 +58,8 @@ export interface WriterOptions {
   readonly blobs: WriterBlobs
   readonly random: (bytes: number) => Uint8Array
   readonly anchoring?: Anchoring
+  /** Names that differ in letter case only are one name here. */
+  readonly ignoresCase?: boolean
   /** Called before each thing that is done to the disk; a test throws, or ends the process, here. */
   readonly onMoment?: (moment: Parameters<OnMoment>[0], path: RelPath) => void
 }
@@ -89,7 +92,7 @@ class Writer implements TreeWriter {
   look(path: RelPath): Present {
     try {
       using folder = this.#open(parentOf(path))
-      return presentIn(folder, nameOf(path))
+      return this.#isTwin(folder, nameOf(path)) ? { kind: 'absent' } : presentIn(folder, nameOf(path))
     } catch (error) {
       if (error instanceof PathBlocked) return { kind: 'absent' }
       throw error
@@ -99,12 +102,18 @@ class Writer implements TreeWriter {
   holds(path: RelPath, state: State): boolean {
     try {
       using folder = this.#holder.open(parentOf(path))
+      if (this.#isTwin(folder, nameOf(path))) return state.kind === 'absent'
       return holdsIn(folder, nameOf(path), state, this.#isNamed)
     } catch (error) {
       if (error instanceof PathBlocked) return state.kind === 'absent'
       if (isSystemError(error)) return false
       throw error
     }
+  }
+
+  /** On a disk that ignores case: a name that is there only as it is spelled otherwise. */
+  #isTwin(folder: Folder, name: string): boolean {
+    return this.#options.ignoresCase === true && !listNames(folder.self).includes(name)
   }
 
   narrowFolders(paths: readonly RelPath[]): FolderMode[] {

@@ -12,6 +12,8 @@ export interface PlanHead {
   readonly turns: readonly TurnId[]
   readonly undoes: readonly TurnId[]
   readonly paths: readonly RelPath[] | null
+  /** Of the disk: see `PlanInput`. */
+  readonly ignoresCase: boolean
 }
 
 /** Puts decisions that fit together into the form that is shown, signed, journalled and carried out. */
@@ -34,7 +36,7 @@ export function assemblePlan(
     paths: head.paths,
     takenBack: head.takenBack,
     refusal: isRefused ? 'CONFLICTS' : null,
-    steps: orderSteps(writes.map(stepOf)),
+    steps: orderSteps(writes.map(stepOf), head.ignoresCase),
     settled: settles.map(({ path, effect }) => ({ path, effect })),
     kept: pick(keeps, (keep) => !isDirectoryPath(keep)),
     keptDirectories: pick(keeps, isDirectoryPath),

@@ -659,3 +659,42 @@ describe('the files of one database', () => {
     expect(done(log.plan(t1))).toEqual(['restored n', 'restored x.db', 'restored x.db-wal'])
   })
 })
+
+describe('on a disk that ignores letter case', () => {
+  const plan = (log: Log, target: TurnId): RestorePlan =>
+    planRestore({ ...log.input(target), ignoresCase: true })
+  const order = (made: RestorePlan): string[] => made.steps.map((step) => `${step.phase} ${step.path}`)
+
+  it('a rename of case only is taken back as one: what goes makes room for what comes', () => {
+    const log = new Log()
+    const t1 = log.agent('A', {
+      ...{
+        'Readme.md': [f('x'), ABSENT],
+        'README.md': [ABSENT, f('x')],
+        Src: [dir, ABSENT],
+        src: [ABSENT, dir],
+      },
+      ...{ 'Src/Main.txt': [f('m'), ABSENT], 'src/main.txt': [ABSENT, f('m')], other: [ABSENT, f('o')] },
+    })
+    expect(order(plan(log, t1))).toEqual([
+      ...['room src/main.txt', 'room src', 'room README.md'],
+      ...['create Readme.md', 'create Src', 'create Src/Main.txt', 'delete other'],
+    ])
+    expect(order(log.plan(t1)), 'elsewhere they are two names').toEqual([
+      ...['create Readme.md', 'create Src', 'create Src/Main.txt'],
+      ...['delete README.md', 'delete other', 'delete src/main.txt', 'rmdir src'],
+    ])
+  })
+
+  it('where the one stays the other is not written over it, and nothing goes for it', () => {
+    const log = new Log()
+    const t1 = log.agent('A', {
+      ...{ Src: [dir, ABSENT], src: [ABSENT, dir], 'Src/a': [f('a'), ABSENT], 'src/A': [ABSENT, f('a')] },
+      ...{ gone: [f('g'), ABSENT], x: [f('1'), f('2')] },
+    })
+    log.person({ 'src/mine': [ABSENT, f('m')], GONE: [ABSENT, f('new')] })
+    const made = plan(log, t1)
+    expect(order(made)).toEqual(['create x'])
+    expect(kept(made)).toEqual(['Src/a attributes', 'gone attributes', 'src/A attributes'])
+  })
+})

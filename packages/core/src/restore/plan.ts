@@ -15,6 +15,7 @@ import { ABSENT, type State } from '#tree/state.ts'
 import { stateIn, type Tree } from '#tree/tree.ts'
 import { assemblePlan } from './assemble.ts'
 import { joinStacks, lookBeyond, notFound, withoutRemoved } from './beyond-gap.ts'
+import { keepTwinsApart } from './case-twins.ts'
 import { decidePath } from './conflict.ts'
 import type { Decision, PlanContent, Write } from './decision.ts'
 import { decideHunks } from './hunk-decision.ts'
@@ -44,6 +45,8 @@ export interface PlanInput {
   /** The tree as that capture saw it. */
   readonly tree: Tree
   readonly content: PlanContent
+  /** True when names that differ in letter case only are one name on the disk. */
+  readonly ignoresCase?: boolean
   /** What retention has removed from the beginning of the log; not given when nothing was. */
   readonly gap?: Gap
 }
@@ -55,7 +58,7 @@ export interface PlanInput {
  *   hunks PATH_NOT_FOUND, VALIDATION_FAILED
  */
 export function planRestore(given: PlanInput): RestorePlan {
-  const { turns, tree } = given
+  const { turns, tree, ignoresCase = false } = given
   const content = rememberNamed(given.content)
   const stacks = liveStacks(given.changes, given.events)
   const request = narrow(given.request, { stacks, tree, content })
@@ -70,6 +73,7 @@ export function planRestore(given: PlanInput): RestorePlan {
       turns: [],
       undoes: [],
       paths: request.paths,
+      ignoresCase,
     })
   }
   const beyond = input.gap === undefined ? null : lookBeyond(input.gap, target, request, turns)
@@ -82,7 +86,7 @@ export function planRestore(given: PlanInput): RestorePlan {
   const decisions = beyond === null ? fitting : takeOnlyWhatIsThere(fitting, stacks, input)
   const covered = paths === null ? scope.turns : turnsMoved(scope.turns, fitting, whole, request)
   const undoes = newlyMarked(covered, undoneMarks(input.restores), paths === null, 'done')
-  return assemblePlan(request, decisions, { takenBack: null, turns: scope.turns, undoes, paths })
+  return assemblePlan(request, decisions, { takenBack: null, turns: scope.turns, undoes, paths, ignoresCase })
 }
 
 /** A hunk is one turn's own: whatever scope was said, the later turns lose nothing. A database is named whole. */
@@ -232,7 +236,8 @@ function finish(decisions: readonly Decision[], input: PlanInput, stacks: LiveSt
     if (taken !== null && !content.hasBlob(taken)) return keepInstead(decision, 'missing-blob')
     return decision
   })
-  return fitTogether(keepSetsTogether(safe, { stacks, tree, content }), tree, stacks)
+  const fitting = fitTogether(keepSetsTogether(safe, { stacks, tree, content }), tree, stacks)
+  return input.ignoresCase === true ? keepTwinsApart(fitting, tree) : fitting
 }
 
 /** The bytes that are there now and will not be any more, or null. */

@@ -15,7 +15,7 @@ export const keptWords: Readonly<Record<KeptReason, string>> = {
   'blocked-by-parent': 'something stands where its folder should be',
   'outside-workspace': 'leads outside the workspace',
   'directory-not-empty': 'the folder still holds other files',
-  attributes: 'its attributes could not be set',
+  attributes: 'the disk does not let it be so: its attributes, or a name that differs in letter case only',
 }
 
 /** Why a path's bytes were not captured, in the same words wherever it is said. */
