@@ -3,7 +3,7 @@ import { findNextRedo, findNextUndo, type UndoneMark, undoneMarks } from '#histo
 import { liveStacks } from '#history/stack.ts'
 import { isWork, type RestoreFacts, type TurnFacts } from '#history/turn-facts.ts'
 import type { TurnId } from '#ids.ts'
-import type { RelPath } from '#path/rel-path.ts'
+import { isWithin, type RelPath } from '#path/rel-path.ts'
 import type { PlanContent } from '#restore/decision.ts'
 import { ALL_DONE, settleRestore } from '#restore/outcome.ts'
 import { type PlanOptions, planRestore } from '#restore/plan.ts'
@@ -41,6 +41,8 @@ interface OpenTurn {
   readonly turn: TurnId
   readonly session: number
   readonly named: Set<RelPath>
+  /** Paths edited since the person stopped the agent; null while it is at work. */
+  late: Set<RelPath> | null
 }
 
 /**
@@ -80,14 +82,16 @@ export class CoreWorkspace {
         this.#begin(op.session)
         return null
       case 'end':
-        this.#end(op.session)
+        this.#end(op.session, false)
+        return null
+      case 'esc':
+        for (const turn of this.#open) if (turn.session === op.session) turn.late ??= new Set()
         return null
       case 'edit':
-        applyEdit(this.tree, op.edit)
-        if (op.tool !== null) this.#open.find((turn) => turn.session === op.tool)?.named.add(op.edit.path)
+        this.#edit(op)
         return null
       case 'checkpoint':
-        this.#scan()
+        this.#scan(false)
         this.#addTurn('checkpoint', null, op.paths)
         return null
       case 'undo': {
@@ -145,21 +149,31 @@ export class CoreWorkspace {
     return new Map([...stacks].map(([path, stack]) => [path, stack.map((change) => change.scan)]))
   }
 
-  #begin(session: number): void {
-    if (this.#open.some((turn) => turn.session === session)) this.#end(session)
-    this.#scan()
-    const turn = this.#addTurn('agent', sessionName(session), null)
-    this.#open.push({ turn, session, named: new Set() })
+  #edit({ edit, tool }: Extract<HistoryOp, { op: 'edit' }>): void {
+    const before = new Map(this.tree)
+    applyEdit(this.tree, edit)
+    const changed = diffTrees(before, this.tree).map((change) => change.path)
+    for (const turn of this.#open) {
+      if (turn.session === tool) turn.named.add(edit.path)
+      for (const path of changed) turn.late?.add(path)
+    }
   }
 
-  #end(session: number): void {
+  #begin(session: number): void {
+    this.#end(session, true)
+    this.#scan(false)
+    const turn = this.#addTurn('agent', sessionName(session), null)
+    this.#open.push({ turn, session, named: new Set(), late: null })
+  }
+
+  #end(session: number, isByUs: boolean): void {
     if (!this.#open.some((turn) => turn.session === session)) return
-    this.#scan()
+    this.#scan(isByUs && session)
     this.#open = this.#open.filter((turn) => turn.session !== session)
   }
 
   #captureAndClose(): void {
-    this.#scan()
+    this.#scan(true)
     this.#open = []
   }
 
@@ -170,14 +184,15 @@ export class CoreWorkspace {
     return turn
   }
 
-  #scan(): void {
+  /** @param closing the session, or all of them, whose turn this look closes without an end of its own */
+  #scan(closing: number | boolean): void {
     this.#scans++
     const found = diffTrees(this.#known, this.tree)
     for (const [path, state] of this.tree) if (hidesChildren(state)) this.#hidden.add(path)
     this.#known = new Map(this.tree)
     let outside: TurnId | null = null
     for (const change of found) {
-      const owners = this.#ownersOf(change.path)
+      const owners = this.#ownersOf(change, closing)
       if (owners.length === 0) outside ??= this.#addTurn('outside', null, null)
       this.#push(change, owners.length === 0 && outside !== null ? [outside] : owners)
     }
@@ -185,9 +200,13 @@ export class CoreWorkspace {
   }
 
   /** The open turns that a change belongs to: the only one, the one whose tool named the path, or all. */
-  #ownersOf(path: RelPath): TurnId[] {
-    const namedBy = this.#open.filter((turn) => turn.named.has(path))
-    return (namedBy.length === 1 ? namedBy : this.#open).map((turn) => turn.turn)
+  #ownersOf({ path, before, after }: TreeChange, closing: number | boolean): TurnId[] {
+    const isFolder = (before.kind === 'dir') !== (after.kind === 'dir')
+    const isNamed = (name: RelPath): boolean => isWithin(path, name) || (isFolder && isWithin(name, path))
+    const named = this.#open.filter((turn) => [...turn.named].some(isNamed))
+    const isOver = (turn: OpenTurn): boolean => closing === true || closing === turn.session
+    const able = this.#open.filter((turn) => !(isOver(turn) && turn.late?.has(path)))
+    return (named.length > 0 ? named : able).map((turn) => turn.turn)
   }
 
   #push({ path, before, after }: TreeChange, owners: readonly TurnId[]): void {

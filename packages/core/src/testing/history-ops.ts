@@ -8,6 +8,8 @@ import { SeededRandom } from './random.ts'
 export type HistoryOp =
   | { readonly op: 'begin'; readonly session: number }
   | { readonly op: 'end'; readonly session: number }
+  /** The person stops the agent, which sends no end: what is edited later is not its work, unless a tool named it. */
+  | { readonly op: 'esc'; readonly session: number }
   /** An edit; `tool` is the session whose tool event names the path, if its turn is open. */
   | { readonly op: 'edit'; readonly edit: Edit; readonly tool: number | null }
   | { readonly op: 'checkpoint'; readonly paths: readonly RelPath[] | null }
@@ -48,7 +50,7 @@ function randomEpisode(random: SeededRandom, files: readonly RelPath[]): History
     return [{ op: 'begin', session }, ...work, ...end]
   }
   if (dice < 66) return randomEdits(random, files, random.chance(30) ? session : null)
-  if (dice < 70) return [{ op: 'end', session }]
+  if (dice < 70) return [{ op: random.chance(35) ? 'esc' : 'end', session }]
   return [randomCommand(random, files)]
 }
 

@@ -6,6 +6,7 @@ import type { HistoryOp } from './history-ops.ts'
 import { applyEdit, type MemoryTree } from './memory-tree.ts'
 import { judge, OracleStore } from './oracle-judge.ts'
 import {
+  bytesThatGo,
   type Done,
   fresh,
   hiddenBy,
@@ -13,20 +14,17 @@ import {
   isKept,
   isNamed,
   NOWHERE,
+  namesPath,
   nothing,
+  type OpenTurn,
   type Rec,
   type Request,
   type Turn,
+  verdictBack,
   type Wish,
   wordsOf,
 } from './oracle-records.ts'
 import { keepRepositories, settleParents, settleRoom } from './oracle-surroundings.ts'
-
-/** What is there now and would not be any more. */
-function bytesThatGo({ from, want }: Wish): string | null {
-  if (from.kind !== 'file') return null
-  return want.kind === 'file' && want.blob === from.blob ? null : from.blob
-}
 
 /**
  * The rules of history told a second time, as simply as they can be: lists are changed in place, every restore
@@ -41,7 +39,7 @@ export class HistoryOracle {
   #lastSeen: MemoryTree
   /** What each path was when it was first seen to change. */
   readonly #start = new Map<RelPath, State>()
-  #open: { turn: Turn; session: number; tools: Set<RelPath> }[] = []
+  #open: OpenTurn[] = []
   #clock = 0
   readonly #isGone: (blob: string) => boolean
 
@@ -53,26 +51,19 @@ export class HistoryOracle {
 
   apply(op: HistoryOp): CommandOutcome | null {
     if (op.op === 'edit') {
-      applyEdit(this.tree, op.edit)
-      for (const open of this.#open) if (open.session === op.tool) open.tools.add(op.edit.path)
+      this.#edit(op)
+      return null
+    }
+    if (op.op === 'esc') {
+      for (const open of this.#open) if (open.session === op.session) open.late ??= new Set()
       return null
     }
     if (op.op === 'begin' || op.op === 'end') {
-      const isOpen = this.#open.some((open) => open.session === op.session)
-      if (isOpen) {
-        this.#look()
-        this.#open = this.#open.filter((open) => open.session !== op.session)
-      }
-      if (op.op === 'end') return null
-      this.#look()
-      this.#open.push({
-        turn: this.#turn('agent', `s${op.session}`, null),
-        session: op.session,
-        tools: new Set(),
-      })
+      this.#close(op.session, op.op === 'begin')
+      if (op.op === 'begin') this.#begin(op.session)
       return null
     }
-    this.#look()
+    this.#look(op.op === 'checkpoint' ? [] : this.#open)
     if (op.op === 'checkpoint') {
       this.#turn('checkpoint', null, op.paths)
       return null
@@ -83,6 +74,29 @@ export class HistoryOracle {
     const named = this.turns.filter((turn) => turn.kind !== 'outside')
     const target = named[named.length - 1 - op.back]
     return target === undefined ? nothing() : this.#restore(target, op)
+  }
+
+  #edit({ edit, tool }: Extract<HistoryOp, { op: 'edit' }>): void {
+    const before = new Map(this.tree)
+    applyEdit(this.tree, edit)
+    for (const open of this.#open) {
+      if (open.session === tool) open.tools.add(edit.path)
+      for (const path of new Set([...before.keys(), ...this.tree.keys()]))
+        if (before.get(path) !== this.tree.get(path)) open.late?.add(path)
+    }
+  }
+
+  #begin(session: number): void {
+    this.#look([])
+    const turn = this.#turn('agent', `s${session}`, null)
+    this.#open.push({ turn, session, tools: new Set(), late: null })
+  }
+
+  /** @param isByUs its agent sent no end */
+  #close(session: number, isByUs: boolean): void {
+    const closing = this.#open.filter((open) => open.session === session)
+    if (closing.length > 0) this.#look(isByUs ? closing : [])
+    this.#open = this.#open.filter((open) => open.session !== session)
   }
 
   marks(): [string, string][] {
@@ -97,7 +111,8 @@ export class HistoryOracle {
     return turn
   }
 
-  #look(): void {
+  /** @param closing turns that are closed by this look and were not ended by their agents */
+  #look(closing: readonly OpenTurn[]): void {
     this.#clock++
     const paths = [...new Set([...this.#lastSeen.keys(), ...this.tree.keys()])].sort()
     let outside: Turn | null = null
@@ -107,19 +122,22 @@ export class HistoryOracle {
       if (JSON.stringify(before) === JSON.stringify(after) || this.#isHidden(path)) continue
       if (!this.#start.has(path)) this.#start.set(path, before)
       const rec: Rec = { id: this.#clock, turns: [], kind: 'person', session: null, before, after }
-      if (this.#open.length === 0) {
+      this.#giveToOpenTurns(rec, path, closing)
+      if (rec.turns.length === 0) {
         outside ??= this.#turn('outside', null, null)
         rec.turns = [outside.number]
-      } else this.#giveToOpenTurns(rec, path)
+      }
       this.live.set(path, [...(this.live.get(path) ?? []), rec])
     }
     for (const open of this.#open) open.tools = new Set()
     this.#lastSeen = new Map(this.tree)
   }
 
-  #giveToOpenTurns(rec: Rec, path: RelPath): void {
-    const users = this.#open.filter((open) => open.tools.has(path))
-    const owners = this.#open.length === 1 ? this.#open : users.length === 1 ? users : this.#open
+  #giveToOpenTurns(rec: Rec, path: RelPath, closing: readonly OpenTurn[]): void {
+    const users = this.#open.filter((open) => namesPath(open.tools, path, rec.before, rec.after))
+    const able = this.#open.filter((open) => !(closing.includes(open) && open.late?.has(path)))
+    const owners = users.length > 0 ? users : able
+    if (owners.length === 0) return
     rec.turns = owners.map((open) => open.turn.number)
     rec.kind = owners.length === 1 ? 'agent' : 'shared'
     rec.session = owners.length === 1 ? (owners[0]?.turn.session ?? null) : null
@@ -378,12 +396,4 @@ export class HistoryOracle {
     lines.push(...of.map((turn) => `of t_${turn}`), `unchanged ${unchanged}`)
     return { status, lines: lines.sort() }
   }
-}
-
-/** @param left the state in which the restore left the path */
-function verdictBack({ from, want }: Wish, left: State): string {
-  if (from.kind !== 'skipped' && JSON.stringify(left) !== JSON.stringify(from)) return 'unknown-writer'
-  if (from.kind !== 'skipped' && JSON.stringify(from) === JSON.stringify(want)) return 'unchanged'
-  if (want.kind === 'skipped') return 'skipped'
-  return from.kind === 'skipped' ? 'not-captured' : 'go'
 }

@@ -46,6 +46,26 @@ export interface Wish {
   isMerge: boolean
 }
 
+/** An open turn, as the oracle keeps it. */
+export interface OpenTurn {
+  turn: Turn
+  session: number
+  /** Paths that its tool events named since the last look. */
+  tools: Set<RelPath>
+  /** Paths edited since the person stopped it; null while it goes on. */
+  late: Set<RelPath> | null
+}
+
+/** A tool that names a path means what is below it, and the folders above it that are made or go with it. */
+export function namesPath(tools: Iterable<RelPath>, path: RelPath, before: State, after: State): boolean {
+  const isFolderMadeOrGone = (before.kind === 'dir') !== (after.kind === 'dir')
+  for (const tool of tools) {
+    if (path === tool || path.startsWith(`${tool}/`)) return true
+    if (isFolderMadeOrGone && tool.startsWith(`${path}/`)) return true
+  }
+  return false
+}
+
 export type Request = Pick<RestoreOp, 'scope' | 'exact' | 'onConflict' | 'paths'>
 
 export const NOWHERE: State = { kind: 'absent' }
@@ -111,4 +131,18 @@ export function wordsOf(path: RelPath, wish: Wish): string[] {
 function skipReason(wish: Wish, path: RelPath): string {
   if (path.endsWith('/.git')) return 'nested-git-dir'
   return wish.want.kind === 'skipped' ? wish.want.reason : ''
+}
+
+/** What is there now and would not be any more. */
+export function bytesThatGo({ from, want }: Wish): string | null {
+  if (from.kind !== 'file') return null
+  return want.kind === 'file' && want.blob === from.blob ? null : from.blob
+}
+
+/** @param left the state in which the restore left the path */
+export function verdictBack({ from, want }: Wish, left: State): string {
+  if (from.kind !== 'skipped' && JSON.stringify(left) !== JSON.stringify(from)) return 'unknown-writer'
+  if (from.kind !== 'skipped' && JSON.stringify(from) === JSON.stringify(want)) return 'unchanged'
+  if (want.kind === 'skipped') return 'skipped'
+  return from.kind === 'skipped' ? 'not-captured' : 'go'
 }
