@@ -12,6 +12,7 @@ import { runHere } from './support/command-here.ts'
 import type { Step } from './support/fs-steps.ts'
 import type { StepPlan } from './support/plan-step.ts'
 import { Editor } from './support/random-tree.ts'
+import { describeStep, forAll, IS_LONG, spread } from './support/step-points.ts'
 import { type Difference, diffViews, type View, viewTree } from './support/tree-oracle.ts'
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -20,7 +21,6 @@ const [STEPS, CACHE, MAIN] = [
   file('../../../bin/compile-cache.mjs'),
   file('../src/main.ts'),
 ]
-const IS_LONG = process.env.TURNBACK_TEST_LONG === '1'
 /** Points of each scene in one run of the tests; all of them by `pnpm test:long`, or so many as are asked for. */
 const POINTS = IS_LONG ? Number(process.env.TURNBACK_TEST_POINTS ?? Number.POSITIVE_INFINITY) : null
 const KILLS = POINTS ?? 4
@@ -201,32 +201,6 @@ function stateOfLog(): Map<string, string> {
 function isTurning({ call, target }: Step): boolean {
   return call === 'writevSync' || (call === 'exec' && target === 'COMMIT')
 }
-
-/** Spread over all of them; each once when there are no more than that. */
-function spread<T>(items: readonly T[], count: number): T[] {
-  const stride = Math.max(1, items.length / count)
-  return Array.from(
-    { length: Math.min(items.length, count) },
-    (_, i) => items[Math.floor(i * stride)],
-  ).filter((item) => item !== undefined)
-}
-
-/** Every point is tried, whatever the others showed: what they have in common is where the fault is. */
-async function forAll<T>(points: readonly T[], tryOne: (point: T) => Promise<void>): Promise<void> {
-  if (IS_LONG) console.info(`${points.length} points`)
-  const failures: string[] = []
-  for (const point of points) {
-    try {
-      await tryOne(point)
-    } catch (error) {
-      failures.push(error instanceof Error ? error.message : String(error))
-    }
-  }
-  expect(failures, `${failures.length} of ${points.length}`).toEqual([])
-}
-
-const describeStep = (steps: readonly Step[], at: number) =>
-  `step ${at}: ${steps[at]?.call} ${steps[at]?.target.replace(/\s+/g, ' ').slice(0, 120)}`
 
 test.each(['the first capture', 'begin', 'end'])(
   'killed at any step of %s: no turn is lost, the store is sound, the next capture needs no hand',

@@ -11,10 +11,17 @@ export interface Step {
   readonly isWrite: boolean
 }
 
-export type OnStep = (step: Step, when: 'before' | 'after') => void
+/** How a step was called, for who wants to know more of it than its name. */
+export interface StepCall {
+  readonly args: readonly unknown[]
+  /** The path that an argument leads to, or null when it lies elsewhere. */
+  readonly pathOf: (arg: unknown) => string | null
+}
+
+export type OnStep = (step: Step, when: 'before' | 'after', call: StepCall) => void
 
 const WRITES = new Set(
-  'writeSync writevSync writeFileSync appendFileSync fsyncSync fdatasyncSync renameSync unlinkSync rmSync rmdirSync mkdirSync ftruncateSync truncateSync linkSync symlinkSync chmodSync fchmodSync copyFileSync utimesSync'.split(
+  'writeSync writevSync writeFileSync appendFileSync fsyncSync fdatasyncSync renameSync unlinkSync rmSync rmdirSync mkdirSync ftruncateSync truncateSync linkSync symlinkSync chmodSync fchmodSync chownSync fchownSync copyFileSync utimesSync'.split(
     ' ',
   ),
 )
@@ -22,6 +29,8 @@ const READS =
   'openSync closeSync readSync readvSync fstatSync lstatSync statSync readdirSync readFileSync readlinkSync realpathSync existsSync opendirSync'.split(
     ' ',
   )
+/** Done beside everything else; the last argument is told when they are through. */
+const BESIDE = ['fsync', 'fdatasync', 'close']
 const SQL = ['run', 'get', 'all'] as const
 
 type Method = (...args: readonly unknown[]) => unknown
@@ -56,15 +65,37 @@ export function watchSteps(folders: readonly string[], onStep: OnStep): () => vo
   }
   for (const call of [...WRITES, ...READS]) {
     replace(fs, call, (original) => (...args) => {
-      const target = targetOf(args[0])
+      // Of a link the first argument is only its text.
+      const target = targetOf(call === 'symlinkSync' ? args[1] : args[0])
       if (target === null) return original(...args)
       const isWrite = WRITES.has(call) || (call === 'openSync' && isForWriting(args[1]))
-      onStep({ call, target, isWrite }, 'before')
+      const how = { args, pathOf: targetOf }
+      onStep({ call, target, isWrite }, 'before', how)
       const result = original(...args)
       if (call === 'openSync' && typeof result === 'number') opened.set(result, target)
       if (call === 'closeSync' && typeof args[0] === 'number') opened.delete(args[0])
-      onStep({ call, target, isWrite }, 'after')
+      onStep({ call, target, isWrite }, 'after', how)
       return result
+    })
+  }
+  for (const call of BESIDE) {
+    replace(fs, call, (original) => (...args) => {
+      const [fd, done] = [args[0], args.at(-1)]
+      const target = targetOf(fd)
+      if (target === null || typeof fd !== 'number' || typeof done !== 'function') return original(...args)
+      const step = { call, target, isWrite: call !== 'close' }
+      const how = { args, pathOf: targetOf }
+      try {
+        onStep(step, 'before', how)
+      } catch (error) {
+        setImmediate(() => done(error))
+        return
+      }
+      return original(fd, (error: unknown) => {
+        if (call === 'close') opened.delete(fd)
+        onStep(step, 'after', how)
+        done(error)
+      })
     })
   }
   undo.push(watchSql(onStep))
@@ -85,17 +116,19 @@ function watchSql(onStep: OnStep): () => void {
   const exec = DatabaseSync.prototype.exec
   DatabaseSync.prototype.exec = function (sql) {
     const step = { call: 'exec', target: sql, isWrite: !/^\s*PRAGMA/i.test(sql) }
-    onStep(step, 'before')
+    const how = { args: [this], pathOf: () => null }
+    onStep(step, 'before', how)
     exec.call(this, sql)
-    onStep(step, 'after')
+    onStep(step, 'after', how)
   }
   const originals = SQL.map((name) => [name, StatementSync.prototype[name]] as const)
   for (const [name, original] of originals) {
     Reflect.set(StatementSync.prototype, name, function (this: StatementSync, ...args: never[]) {
       const step = { call: name, target: this.sourceSQL, isWrite: name === 'run' }
-      onStep(step, 'before')
+      const how = { args, pathOf: () => null }
+      onStep(step, 'before', how)
       const result: unknown = Reflect.apply(original, this, args)
-      onStep(step, 'after')
+      onStep(step, 'after', how)
       return result
     })
   }

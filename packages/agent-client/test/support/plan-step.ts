@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 import { type Step, watchSteps } from './fs-steps.ts'
+import { makeError } from './step-error.ts'
 
 /** What is to happen, handed over as JSON. Steps are counted from 0, each thread's by itself. */
 export interface StepPlan {
@@ -11,14 +12,6 @@ export interface StepPlan {
   readonly kill?: { readonly at: number; readonly when: 'before' | 'after' }
   /** `every`: that step and all later ones of the same call. */
   readonly fail?: { readonly at: number; readonly code: string; readonly every?: boolean }
-}
-
-/** What the kernel says, and what SQLite says when the same happens to it. */
-const ERRNO: Readonly<Record<string, readonly [errno: number, sqlite: number]>> = {
-  EIO: [-5, 10],
-  EACCES: [-13, 14],
-  EMFILE: [-24, 14],
-  ENOSPC: [-28, 13],
 }
 
 const text = process.env.TURNBACK_TEST_STEP
@@ -39,13 +32,4 @@ if (text !== undefined) {
   })
   const { list } = plan
   if (list !== undefined && isMainThread) process.on('exit', () => writeFileSync(list, JSON.stringify(steps)))
-}
-
-function makeError(step: Step, code: string): Error {
-  const [errno, errcode] = ERRNO[code] ?? [-1, 1]
-  const isSql = step.call === 'exec' || step.call === 'run' || step.call === 'get' || step.call === 'all'
-  const facts = isSql
-    ? { code: 'ERR_SQLITE_ERROR', errcode, errstr: `injected ${code}` }
-    : { code, errno, syscall: step.call.replace(/Sync$/, ''), path: step.target }
-  return Object.assign(new Error(`${code}: injected, ${step.call}`), facts)
 }
