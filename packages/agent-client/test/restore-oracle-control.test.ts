@@ -54,7 +54,8 @@ function withWriter(
     ...deps,
     writer(workspace, restore) {
       const writer = deps.writer(workspace, restore)
-      const changed: Partial<TreeWriter> = change(writer, workspace.root)
+      // One step at a time, so that there is one place for a fault.
+      const changed: Partial<TreeWriter> = { begin: () => null, ...change(writer, workspace.root) }
       return new Proxy(writer, {
         get(_, name) {
           const other: unknown = Reflect.get(changed, name)
@@ -140,14 +141,14 @@ const WRONG: Readonly<Record<string, ChangeDeps>> = {
     }),
   'every file is written anew': (deps) =>
     withWriter(deps, (writer, root) => ({
-      sync(folders) {
+      async sync(folders) {
         for (const entry of readdirSync(root, { withFileTypes: true })) {
           if (!entry.isFile()) continue
           const [at, temp] = [join(root, entry.name), join(root, 'temp')]
           writeFileSync(temp, readFileSync(at))
           renameSync(temp, at)
         }
-        writer.sync(folders)
+        await writer.sync(folders)
       },
     })),
   'a step is told as done that was not': (deps) =>
