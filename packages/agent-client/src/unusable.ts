@@ -44,6 +44,18 @@ export function findStoreFault(error: unknown, folders: readonly string[]): Doma
   return fault instanceof DomainError ? fault : null
 }
 
+/** Of the machine's state, and nobody's mistake: no file, and no part of the client, is at fault. */
+const OF_THE_SYSTEM = new Set(['EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'])
+
+/** A refusal of the system that nothing else tells better; null for any other error. @returns NOT_RECORDED */
+export function findSystemFault(error: unknown): DomainError | null {
+  if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return null
+  const why = String(error.code)
+  if (!OF_THE_SYSTEM.has(why)) return null
+  const where = 'path' in error ? { path: String(error.path) } : {}
+  return new DomainError('NOT_RECORDED', { why, call: String(error.syscall), ...where }, { cause: error })
+}
+
 /** @param why code of the system, or its own words */
 export function storeUnusable(path: string, why: string, cause: unknown): DomainError {
   const message = `Turnback cannot use ${path}: ${WORDS[why] ?? why}.`

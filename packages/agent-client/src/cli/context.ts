@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { type Environment, findHome } from '#config.ts'
 import { type ClientDeps, openDeps } from '#deps.ts'
 import type { Workspace } from '#ports.ts'
-import { findStoreFault } from '#unusable.ts'
+import { findStoreFault, findSystemFault } from '#unusable.ts'
 import { findWorkspaceAround, realFolder } from '#worktree/find-root.ts'
 import { EXIT, exitOf } from './exit-code.ts'
 import { showProgress } from './first-progress.ts'
@@ -137,7 +137,7 @@ export class Context {
 
   fail(thrown: unknown, isJson: boolean = this.isJson): void {
     const { config, store, keys, logs } = findHome(this.env)
-    const error = findStoreFault(thrown, [config, store, keys, logs]) ?? thrown
+    const error = findStoreFault(thrown, [config, store, keys, logs]) ?? findSystemFault(thrown) ?? thrown
     if (!(error instanceof DomainError)) {
       this.exitCode = EXIT.failed
       const message = error instanceof Error ? error.message : String(error)

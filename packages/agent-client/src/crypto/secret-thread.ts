@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { DomainError } from '@turnback/core'
 import type { SecretFinder } from '#capture-ports.ts'
 import { needsScanner } from './secret-finder.ts'
 
@@ -16,7 +17,10 @@ interface Waiting {
   fail(error: Error): void
 }
 
-/** For a process that others wait for while a long text is searched. The thread is started by the first text. */
+/**
+ * For a process that others wait for while a long text is searched. The thread is started by the first text; after one
+ * that could not be started, or ended, the next text starts another. Both functions throw NOT_RECORDED then.
+ */
 export function createSecretThread(): SecretFinder & { close(): void } {
   const waiting = new Map<number, Waiting>()
   let worker: Worker | null = null
@@ -45,11 +49,17 @@ export function createSecretThread(): SecretFinder & { close(): void } {
     const id = next++
     const { promise, resolve, reject } = Promise.withResolvers<SecretAnswer>()
     waiting.set(id, { take: resolve, fail: reject })
-    worker ??= start()
-    worker.postMessage(make(id))
-    const answer = await promise
-    if ('trouble' in answer) throw new Error(answer.trouble)
-    return answer
+    try {
+      worker ??= start()
+      worker.postMessage(make(id))
+      const answer = await promise
+      if ('trouble' in answer) throw new Error(answer.trouble)
+      return answer
+    } catch (cause) {
+      waiting.delete(id)
+      const why = cause instanceof Error ? cause.message : String(cause)
+      throw new DomainError('NOT_RECORDED', { why, what: 'the search for secrets' }, { cause })
+    }
   }
   return {
     async find(texts) {

@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { DomainError, invariant } from '@turnback/core'
 import { WorkerStore } from '#store/worker-store.ts'
+import { findSystemFault } from '#unusable.ts'
 import { openFolder, PathBlocked } from './anchored.ts'
 import { lostResult, type ReadResult, readInto } from './read-file.ts'
 import type { Batch, BatchFolder, BatchResults, JobFacts, Reply, Request } from './read-messages.ts'
@@ -20,7 +21,8 @@ port.on('message', (request: Request) => port.postMessage(answer(request)))
 function answer(request: Request): Reply {
   try {
     return carryOut(request)
-  } catch (error) {
+  } catch (thrown) {
+    const error = findSystemFault(thrown) ?? thrown
     return error instanceof DomainError
       ? { kind: 'refused', error: error.toJSON() }
       : { kind: 'failed', error: error instanceof Error ? error : String(error) }

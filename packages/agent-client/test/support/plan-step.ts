@@ -11,7 +11,13 @@ export interface StepPlan {
   readonly list?: string
   readonly kill?: { readonly at: number; readonly when: 'before' | 'after' }
   /** `every`: that step and all later ones of the same call. */
-  readonly fail?: { readonly at: number; readonly code: string; readonly every?: boolean }
+  readonly fail?: {
+    readonly at: number
+    readonly code: string
+    readonly every?: boolean
+    /** Only in threads beside the main one; then this file is written when it happens. */
+    readonly markInThread?: string
+  }
 }
 
 const text = process.env.TURNBACK_TEST_STEP
@@ -26,10 +32,15 @@ if (text !== undefined) {
     if (plan.kill?.at === count && plan.kill.when === when) process.kill(process.pid, 'SIGKILL')
     if (plan.fail === undefined || when !== 'before') return
     const isIt = plan.fail.at === count || (plan.fail.every === true && failing === step.call)
-    if (!isIt) return
+    if (!isIt || (plan.fail.markInThread !== undefined && isMainThread)) return
+    if (plan.fail.markInThread !== undefined) writeFileSync(plan.fail.markInThread, describe(step))
     failing = step.call
     throw makeError(step, plan.fail.code)
   })
   const { list } = plan
   if (list !== undefined && isMainThread) process.on('exit', () => writeFileSync(list, JSON.stringify(steps)))
+}
+
+function describe({ call, target }: Step): string {
+  return `${call} ${target.replace(/\s+/g, ' ').slice(0, 120)}`
 }
