@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { restoreReportSchema } from '@turnback/core'
+import { type RestoreFacts, restoreReportSchema, undoneMarks } from '@turnback/core'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openRig, type Rig } from './support/restore-rig.ts'
 import { differences } from './support/tree-snapshot.ts'
@@ -355,6 +355,31 @@ test('names that look like patterns, and a single path (B22)', async () => {
   expect([rig.read('app/l/page.tsx'), rig.read('app/*.txt')]).toEqual(['agent', 'agent'])
   await rig.restore(turn)
   expect(differences(before, rig.snapshot())).toEqual([])
+})
+
+test('what is undone can be told from the manifests alone', async () => {
+  rig.put('a', '1')
+  const t1 = await rig.turn('A', () => rig.put('a', '2'))
+  const t2 = await rig.turn('A', () => rig.put('b', '1'))
+  const t3 = await rig.turn('A', () => rig.put('c', '1'))
+  await rig.undo()
+  await rig.restore(t1, { paths: ['a', 'c'] })
+  await rig.undo()
+  await rig.redo()
+  const facts = rig.turns().flatMap(({ turn }): RestoreFacts[] => {
+    const { restore, number } = rig.deps.log.getManifest(turn)
+    if (restore === undefined) return []
+    const { target, takenBack, of, status, paths } = restore
+    return [{ turn, number, target, takenBack, of, status, isWhole: paths === null }]
+  })
+  const marks = undoneMarks(facts)
+  const told = [t1, t2, t3].map((turn) => marks.get(turn) ?? 'no')
+  expect(told).toEqual([t1, t2, t3].map((turn) => rig.undone(turn)))
+  expect(told, 'of the second turn nothing was undone, and its undo was taken back').toEqual([
+    'partly',
+    'no',
+    'yes',
+  ])
 })
 
 test('a file with a second name elsewhere: the other keeps its bytes, and the report says that they parted', async () => {

@@ -17,6 +17,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   redo: () => import('./redo.ts'),
   recover: () => import('./recover.ts'),
   checkpoint: () => import('./checkpoint.ts'),
+  doctor: () => import('./doctor.ts'),
   status: () => import('./status.ts'),
   verify: () => import('./verify.ts'),
   usage: () => import('./usage.ts'),

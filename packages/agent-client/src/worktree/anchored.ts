@@ -7,7 +7,7 @@ import { type RelPath, readName } from '@turnback/core'
  * A directory of the user's tree that was reached part by part without following a link. On Linux it is held
  * open, and names in it are reached through `/proc/self/fd/N/name`: whoever swaps a parent for a link in the
  * meantime changes nothing for us. Elsewhere each use checks the parts again, which is safe against accidents
- * and not against a program that races us (docs/threat-model.md grades the systems).
+ * and not against a program that races us (see {@link gradeOf}).
  */
 export interface Folder extends Disposable {
   /** What file calls take to reach `name` in this directory. @param name in written form */
@@ -43,6 +43,18 @@ export type Anchoring = 'descriptor' | 'checked'
 const O_PATH = 0o10000000
 const HOLD = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const SLASH = Buffer.from('/')
+
+/**
+ * How safe writing is from somebody who swaps folders for links meanwhile. `A`: nothing they do matters. `B`: each part
+ * of the way is checked before and after, which a program that races us could win. `C`: the same on a system that has no
+ * way to open a file without following links.
+ */
+export type Grade = 'A' | 'B' | 'C'
+
+export function gradeOf(platform: NodeJS.Platform, anchoring: Anchoring): Grade {
+  if (platform === 'win32') return 'C'
+  return platform === 'linux' && anchoring === 'descriptor' ? 'A' : 'B'
+}
 
 /** How this machine can hold a directory. */
 export function findAnchoring(): Anchoring {

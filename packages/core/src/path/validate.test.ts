@@ -27,6 +27,8 @@ describe('findPathFault', () => {
     ['git~1', 'git-directory'],
     ['GIT~12', 'git-directory'],
     ['.git::$INDEX_ALLOCATION', 'git-directory'],
+    ['.\uff47it/hooks/x', 'git-directory'],
+    ['\uff0egit', 'git-directory'],
   ])('refuses %j as %s', (path, fault) => {
     expect(findPathFault(path, 'posix')).toBe(fault)
   })
@@ -52,13 +54,26 @@ describe('findPathFault', () => {
     expect(findPathFault(path, 'posix')).toBeNull()
   })
 
-  test.each(['a\\b', 'C:x', 'nul', 'COM1.txt', 'a.', 'a ', 'a?b', 'lpt¹', 'a\u0001'])(
-    'refuses %j for Windows only',
-    (path) => {
-      expect(findPathFault(path, 'windows')).toBe('windows-name')
-      expect(findPathFault(path, 'posix')).toBeNull()
-    },
-  )
+  test.each([
+    ...[
+      'a\\b',
+      'C:x',
+      'C:',
+      '\\\\server\\share',
+      '..\\x',
+      'nul',
+      'COM1.txt',
+      'CONIN$',
+      'a.',
+      'a ',
+      'a?b',
+      'lpt¹',
+    ],
+    ...['a\u0001', 'a\nb', 'a\u007f', 'a\u0085', 'file:stream', 'GI7EBA~1', 'b64:_y50'],
+  ])('refuses %j for Windows only', (path) => {
+    expect(findPathFault(path, 'windows')).toBe('windows-name')
+    expect(findPathFault(path, 'posix')).toBeNull()
+  })
 
   test('nothing that is accepted leaves the root when a POSIX system joins it', () => {
     const part = fc.oneof(

@@ -13,6 +13,8 @@ export type PathFault =
   | 'windows-name'
 
 const WINDOWS_DEVICES = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$/i
+/** What NTFS calls `.git` beside a `git~1` that is taken: its first letters and a hash. */
+const GIT_SHORT_NAME = /^gi[0-9a-f]{4}~[0-9]+$/i
 const SLASH = 0x2f
 
 /**
@@ -51,9 +53,15 @@ export function isGitDisguise(name: string): boolean {
     .toLowerCase()
     .replace(/:.*$/u, '')
     .replace(/[. ]+$/u, '')
+    .normalize('NFKC')
   return stem === '.git' || /^git~[0-9]+$/u.test(stem)
 }
 
 function isBadOnWindows(name: string): boolean {
-  return /[\\:*?"<>|\u0001-\u001f]/u.test(name) || /[. ]$/u.test(name) || WINDOWS_DEVICES.test(name)
+  return (
+    /[\\:*?"<>|\u0001-\u001f\u007f-\u009f]/u.test(name) ||
+    /[. ]$/u.test(name) ||
+    WINDOWS_DEVICES.test(name) ||
+    GIT_SHORT_NAME.test(name)
+  )
 }
