@@ -1,9 +1,14 @@
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { registerWorkspace } from '#capture/register.ts'
+import { nameThisProcess, thisSpace } from '#store/process.ts'
 import { CaptureRig } from './support/capture-rig.ts'
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 let rig: CaptureRig
 beforeEach(async () => {
@@ -56,6 +61,52 @@ test('the lease of a process that is gone, or of an earlier one with the same nu
     expect(await rig.deps.leases.run(rig.workspace, 'capture', async () => 'ran', 0)).toBe('ran')
   }
 })
+
+test.skipIf(thisSpace() === '')(
+  'the holder of a lease in a container, whose number says nothing here, is there as long as it says so',
+  async () => {
+    const { boot } = nameThisProcess()
+    const plant = (space: string, seenMs: number) => {
+      const db = new DatabaseSync(join(rig.top, 'home', 'store', 'turnback.db'))
+      const row = [rig.workspace.id, 999_999_999, '1', boot, 'restore', space, seenMs]
+      db.prepare('INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?, ?)').run(...row)
+      db.close()
+    }
+    const run = () => rig.deps.leases.run(rig.workspace, 'capture', async () => 'ran', 0)
+    const now = rig.deps.clock.nowMs()
+    plant('1', now - 60_000)
+    await expect(run()).rejects.toMatchObject({ code: 'RESTORE_RUNNING' })
+    plant('1', now - 3_600_000)
+    expect(await run()).toBe('ran')
+    // In this namespace the number says it all.
+    plant(thisSpace(), now)
+    expect(await run()).toBe('ran')
+  },
+)
+
+test.skipIf(!canUnshare())(
+  'a process in another PID namespace is kept out by a lease, and keeps others out',
+  async () => {
+    const inside = (...args: string[]) => {
+      const words = ['--pid', '--fork', '--mount-proc', process.execPath, MAIN, ...args, '--json']
+      const { stdout } = spawnSync('unshare', words, { cwd: rig.root, env: rig.env, encoding: 'utf8' })
+      return JSON.parse(stdout)
+    }
+    rig.write('a', 'x')
+    expect(inside('begin', '--session', 'in')).toMatchObject({ session: 'in' })
+    const { promise, resolve } = gate()
+    const held = rig.deps.leases.run(rig.workspace, 'restore', () => promise)
+    expect(inside('begin', '--session', 'in2')).toMatchObject({ error: { code: 'RESTORE_RUNNING' } })
+    resolve()
+    await held
+    expect(inside('end', '--session', 'in')).toMatchObject({ number: 2 })
+  },
+  60_000,
+)
+
+function canUnshare(): boolean {
+  return spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0
+}
 
 test('a nested workspace shares the lease of the outer one', async () => {
   const root = rig.at('inner')

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { TurnId } from '@turnback/core'
+import type { RelPath, TurnId } from '@turnback/core'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { watchTurns } from '#capture/watch-turns.ts'
 import { processes } from '#store/process.ts'
@@ -53,6 +53,23 @@ async function pass(): Promise<void> {
   const now = Date.now()
   await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(now + 30), { interval: 5 })
 }
+
+test('news whose caller gives up while its turn is opened is not noted, so that it counts once when it is repeated', async () => {
+  rig.write('a', 'x')
+  await rig.init()
+  for (const givesUpAt of [1, 2, 3]) {
+    const session = `gives-up-${givesUpAt}`
+    const news = { type: 'tool.before', session, key: 'k', tool: 'Edit', paths: ['a' as RelPath] } as const
+    let asked = 0
+    const confirm = () => {
+      if (++asked === givesUpAt) throw new Error('gone')
+    }
+    await expect(rig.event({ ...news, confirm }), session).rejects.toThrow('gone')
+    const turn = await rig.event(news)
+    if (turn === null) throw new Error('it opens one')
+    expect(rig.deps.log.listToolEvents(turn), session).toHaveLength(1)
+  }
+})
 
 describe('an agent’s process', () => {
   test('as long as it lives its turn is left alone; when it was killed the turn is lost, with a look', async () => {

@@ -127,13 +127,18 @@ async function open(deps: NoteDeps, workspace: Workspace, news: News): Promise<T
     agentPid: news.agentPid ?? findAgentBefore(deps, session),
     lateStart: news.type !== 'turn.start',
     isForNews: true,
+    ...(news.confirm === undefined ? {} : { confirm: news.confirm }),
   } as const
   if (news.withinSeconds === null) {
     await inTree(deps, workspace, undefined, (_, lease) =>
       beginTurn(deps, lease, workspace, { ...request, deadlineMs: null }),
     )
   } else await beginTurnWithin(deps, workspace, request, news.withinSeconds)
-  return deps.log.transact(() => noteOnly(deps, workspace, news)).turn
+  return deps.log.transact(() => {
+    // A look takes its time: who has given up meanwhile notes it himself.
+    news.confirm?.()
+    return noteOnly(deps, workspace, news)
+  }).turn
 }
 
 function insertEvent(deps: CaptureDeps, workspace: Workspace, turn: TurnId, news: News): void {

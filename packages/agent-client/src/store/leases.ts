@@ -1,27 +1,33 @@
 import { DomainError, invariant, limits, type WorkspaceId } from '@turnback/core'
-import type { Lease, Leases, Workspace } from '#ports.ts'
+import type { Clock, Lease, Leases, Workspace } from '#ports.ts'
 import type { Database } from './database.ts'
-import { isAlive, nameThisProcess } from './process.ts'
+import { isAlive, isOutOfSight, nameThisProcess, thisSpace } from './process.ts'
 import { integer, type Row, text } from './rows.ts'
 
 const LOOK_AGAIN_MS = 25
 const RELEASE_AGAIN_MS = 250
+/** So often a holder says that it is there, and so long one that can not be looked for is taken to be. */
+const SEEN_EVERY_MS = 30_000
+const SEEN_FOR_MS = 600_000
 
 type Holder = { readonly pid: number; readonly purpose: Lease['purpose'] }
 
 /**
  * One row per workspace says who may look at its tree and write into it. Taken in a short transaction; the row of
- * a process that is gone counts for nothing. Inside one process the row is not enough, so a set says it too.
+ * a process that is gone counts for nothing, and that of one in another PID namespace as long as it goes on saying that
+ * it is there. Inside one process the row is not enough, so a set says it too.
  */
 export class RowLeases implements Leases {
   readonly #db: Database
+  readonly #clock: Clock
   readonly #listWorkspaces: () => Workspace[]
   readonly #mine = new Map<WorkspaceId, Lease['purpose']>()
   /** Those of this process that wait for a workspace, to be told when it is free. */
   readonly #waiting = new Map<WorkspaceId, Set<() => void>>()
 
-  constructor(db: Database, listWorkspaces: () => Workspace[]) {
+  constructor(db: Database, clock: Clock, listWorkspaces: () => Workspace[]) {
     this.#db = db
+    this.#clock = clock
     this.#listWorkspaces = listWorkspaces
   }
 
@@ -43,9 +49,11 @@ export class RowLeases implements Leases {
       }
       await this.#waitFor(owner)
     }
+    const seen = setInterval(() => this.#saySeen(owner), SEEN_EVERY_MS).unref()
     try {
       return await work({ workspace: workspace.id, purpose })
     } finally {
+      clearInterval(seen)
       this.#mine.delete(owner)
       this.#release(owner)
       for (const wake of this.#waiting.get(owner) ?? []) wake()
@@ -67,11 +75,28 @@ export class RowLeases implements Leases {
     waiting.delete(resolve)
   }
 
+  #saySeen(owner: WorkspaceId): void {
+    try {
+      this.#db.transactLoosely(() =>
+        this.#db.run(
+          'UPDATE leases SET seen_ms = ? WHERE workspace = ? AND pid = ? AND space = ?',
+          ...[this.#clock.nowMs(), owner, process.pid, thisSpace()],
+        ),
+      )
+    } catch (error) {
+      // On a full disk, say: it is tried again.
+      if (!(error instanceof DomainError)) throw error
+    }
+  }
+
   /** On a full disk even this fails; what went wrong before is then the news, and the row is removed later. */
   #release(owner: WorkspaceId): void {
     try {
       this.#db.transactLoosely(() =>
-        this.#db.run('DELETE FROM leases WHERE workspace = ? AND pid = ?', owner, process.pid),
+        this.#db.run(
+          'DELETE FROM leases WHERE workspace = ? AND pid = ? AND space = ?',
+          ...[owner, process.pid, thisSpace()],
+        ),
       )
     } catch (error) {
       if (!(error instanceof DomainError)) throw error
@@ -95,12 +120,8 @@ export class RowLeases implements Leases {
       if (row !== undefined && this.#counts(owner, row)) return toHolder(row)
       const { pid, started, boot } = nameThisProcess()
       this.#db.run(
-        'INSERT OR REPLACE INTO leases(workspace, pid, started, boot, purpose) VALUES (?, ?, ?, ?, ?)',
-        owner,
-        pid,
-        started,
-        boot,
-        purpose,
+        'INSERT OR REPLACE INTO leases(workspace, pid, started, boot, purpose, space, seen_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
+        ...[owner, pid, started, boot, purpose, thisSpace(), this.#clock.nowMs()],
       )
       this.#mine.set(owner, purpose)
       return null
@@ -108,9 +129,10 @@ export class RowLeases implements Leases {
   }
 
   #counts(owner: WorkspaceId, row: Row): boolean {
-    const pid = integer(row, 'pid')
-    if (pid === process.pid) return this.#mine.has(owner)
-    return isAlive({ pid, started: text(row, 'started'), boot: text(row, 'boot') })
+    const name = { pid: integer(row, 'pid'), started: text(row, 'started'), boot: text(row, 'boot') }
+    if (isOutOfSight(name, text(row, 'space')))
+      return this.#clock.nowMs() - integer(row, 'seen_ms') < SEEN_FOR_MS
+    return name.pid === process.pid ? this.#mine.has(owner) : isAlive(name)
   }
 
   /** A nested workspace shares the lease of the outermost one around it. */

@@ -1,5 +1,6 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { isThere } from './process.ts'
 
 /** A state file takes a moment to write; one this old was never finished, whoever has its process's number now. */
 const OLD_MS = 3_600_000
@@ -12,17 +13,7 @@ export function removeLeftovers(folders: readonly string[], nowMs: number): void
       if (pid === undefined) continue
       const file = join(folder, name)
       const isOld = nowMs - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? nowMs) > OLD_MS
-      if (isOld || !isRunning(Number(pid))) rmSync(file, { force: true })
+      if (isOld || !isThere(Number(pid))) rmSync(file, { force: true })
     }
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // EPERM: it lives and belongs to somebody else.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }

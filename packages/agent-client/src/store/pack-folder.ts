@@ -14,11 +14,12 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { DomainError, invariant, limits, PACK_MAGIC } from '@turnback/core'
+import type { ProcessName } from '#ports.ts'
 import type { Database } from './database.ts'
 import type { Frame } from './pack-frame.ts'
 import { PackReader } from './pack-reader.ts'
 import { orStoreFault, PackWriter, type Placed, Placing, writeAll } from './pack-writer.ts'
-import { isAlive, nameThisProcess, type ProcessName } from './process.ts'
+import { isAlive, isOutOfSight, nameThisProcess, thisSpace } from './process.ts'
 import { integer, text } from './rows.ts'
 
 /**
@@ -51,7 +52,8 @@ export class PackFolder {
   /** What the names of one writer's packs may begin with. It tells whose they are. */
   newPrefix(): string {
     const { pid, started, boot } = nameThisProcess()
-    return `${pid}_${started}_${boot}_${randomBytes(8).toString('hex')}`
+    const space = thisSpace()
+    return `${pid}_${started}_${boot}_${space === '' ? '' : `${space}_`}${randomBytes(8).toString('hex')}`
   }
 
   /** Removes packs that were never listed, by what their names begin with: a writer that died says nothing of them. */
@@ -61,7 +63,7 @@ export class PackFolder {
 
   /** A new folder of this process, for what is of no use when it ends. */
   makeTemporaryFolder(): string {
-    const folder = join(this.tmp, `${this.newPrefix()}.pack`)
+    const folder = join(this.tmp, `${this.newPrefix()}.folder`)
     mkdirSync(folder, { mode: 0o700 })
     return folder
   }
@@ -177,17 +179,27 @@ export class PackFolder {
     this.reader.close()
   }
 
+  #isBeingWritten(name: string): boolean {
+    const owner = readOwner(name)
+    if (owner === null) return false
+    if (!isOutOfSight(owner.name, owner.space)) return isAlive(owner.name)
+    const writtenMs = statSync(join(this.tmp, name), { throwIfNoEntry: false })?.mtimeMs ?? 0
+    return Date.now() - writtenMs < WRITING_MS
+  }
+
   /** Removes what killed processes left in `tmp/`, and moves to its place what they had listed already. */
   #clean(): void {
     for (const name of readdirSync(this.tmp)) {
-      const owner = readOwner(name)
-      if (owner !== null && isAlive(owner)) continue
+      if (this.#isBeingWritten(name)) continue
       const listed = this.#db.get('SELECT id FROM packs WHERE name = ?', name) !== undefined
       if (listed) renameSync(join(this.tmp, name), join(this.packs, name))
       else rmSync(join(this.tmp, name), { recursive: true, force: true })
     }
   }
 }
+
+/** Nobody writes a pack for so long; what it holds counts for nothing until then. */
+const WRITING_MS = 3_600_000
 
 /** Others finish, move and remove packs meanwhile. */
 function sizesOf(files: readonly string[]): number {
@@ -219,10 +231,13 @@ export function packFolders(store: string): { readonly packs: string; readonly t
   return { packs: join(store, 'packs'), tmp: join(store, 'tmp') }
 }
 
-function readOwner(name: string): ProcessName | null {
-  const [, pid, started, boot] = /^(\d+)_(\d*)_([0-9a-f-]*)_[0-9a-f]+\.pack$/.exec(name) ?? []
+const OWNED = /^(\d+)_(\d*)_([0-9a-f-]*)_(?:(\d+)_)?[0-9a-f]+\.(?:pack|folder)$/
+
+/** By whom, and in which PID namespace. */
+function readOwner(name: string): { name: ProcessName; space: string } | null {
+  const [, pid, started, boot, space = ''] = OWNED.exec(name) ?? []
   if (pid === undefined || started === undefined || boot === undefined) return null
-  return { pid: Number(pid), started, boot }
+  return { name: { pid: Number(pid), started, boot }, space }
 }
 
 function syncFolder(folder: string): void {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import type { Processes, ProcessName } from '#ports.ts'
 
 export type { ProcessName } from '#ports.ts'
@@ -24,6 +24,24 @@ export function isAlive(name: ProcessName): boolean {
   if (name.boot !== bootId() || !isThere(name.pid)) return false
   const stat = readStat(name.pid)
   return stat === null ? name.started === '' : !stat.hasEnded && stat.started === name.started
+}
+
+let space: string | null = null
+
+/** What process numbers are good in: the PID namespace, or '' where there is none. A container has one of its own. */
+export function thisSpace(): string {
+  if (space !== null) return space
+  try {
+    space = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''
+  } catch {
+    space = ''
+  }
+  return space
+}
+
+/** True for a process that may live, and that nobody here can look for. */
+export function isOutOfSight({ boot }: Pick<ProcessName, 'boot'>, itsSpace: string): boolean {
+  return itsSpace !== '' && itsSpace !== thisSpace() && boot === bootId()
 }
 
 /** Other processes of this machine, as far as the system tells of them. */
@@ -60,7 +78,8 @@ interface Stat {
   readonly hasEnded: boolean
 }
 
-function isThere(pid: number): boolean {
+/** Some process of this PID namespace has the number. */
+export function isThere(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

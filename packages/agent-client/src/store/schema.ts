@@ -137,4 +137,9 @@ CREATE INDEX removed_turns_unpushed ON removed_turns(workspace, seq) WHERE pushe
   `
 ALTER TABLE events ADD COLUMN outside TEXT;
 `,
+  // Who holds a lease in another PID namespace, as in a container, can not be looked for by its number.
+  `
+ALTER TABLE leases ADD COLUMN space TEXT NOT NULL DEFAULT '';
+ALTER TABLE leases ADD COLUMN seen_ms INTEGER NOT NULL DEFAULT 0;
+`,
 ]

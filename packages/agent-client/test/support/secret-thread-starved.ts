@@ -13,7 +13,7 @@ process.stdout.write('')
 
 const held: number[] = []
 try {
-  for (;;) held.push(openSync('/dev/null'))
+  for (;;) held.push(openSync('/dev/null', 'r'))
 } catch {
   // No more to be had.
 }
