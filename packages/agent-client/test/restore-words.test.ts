@@ -1,4 +1,4 @@
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { runCommandLine } from '#cli/run.ts'
 import { CaptureRig } from './support/capture-rig.ts'
@@ -146,11 +146,17 @@ test('a stale token names what changed', async () => {
   await turn(() => rig.write('a.txt', 'agent'))
   const token = /--token (\w+)/.exec((await say('preview', 'last')).text)?.[1] ?? ''
   rig.write('a.txt', 'mine')
-  expect(await read('restore', 'last', '--token', token)).toEqual([
-    'changed       a.txt',
+  const refused = [
     'Refused: Something changed since the preview, so nothing was done. (TOKEN_STALE)',
     'Look at a new preview and confirm that one.',
-  ])
+  ]
+  expect(await read('restore', 'last', '--token', token)).toEqual(['changed       a.txt', ...refused])
+  rig.write('a.txt', 'agent')
+  mkdirSync(rig.at('.git/refs/heads'), { recursive: true })
+  writeFileSync(rig.at('.git/HEAD'), 'ref: refs/heads/other\n')
+  expect(await read('restore', 'last', '--token', token)).toContain(
+    'HEAD or its branch is another one than at the preview.',
+  )
 })
 
 test('what is also undone is told before and after, and whose it was', async () => {

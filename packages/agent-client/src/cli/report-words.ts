@@ -76,7 +76,8 @@ function refusedLines(log: Turns, { kept, error }: RestoreReport): string[] {
     const paths = new Set(listPaths(error.details))
     return kept.filter(({ path }) => paths.has(path)).map((each) => keptLine(log, 'in the way', each))
   }
-  return named('changed', listPaths(error?.details))
+  const head = error?.details?.head === true ? ['HEAD or its branch is another one than at the preview.'] : []
+  return [...named('changed', listPaths(error?.details)), ...head]
 }
 
 export function named(what: string, paths: readonly string[]): string[] {
