@@ -9,8 +9,11 @@ const THREADS = 2
 /** A thread that has read a batch finds the next one waiting. */
 const BATCHES_AHEAD = 2
 
-/** Little garbage lives long here: without a limit it takes as much memory as all the rest. */
-const LIMITS = { maxYoungGenerationSizeMb: 4 }
+/**
+ * Little garbage lives long here, and what it holds outside the heap, packed blocks above all, goes with it: without a
+ * limit it takes as much memory as all the rest.
+ */
+const LIMITS = { maxYoungGenerationSizeMb: 1 }
 
 /** Where files to read come from, and what is done with what was read. Called on the main thread. */
 export interface CrewJob {
