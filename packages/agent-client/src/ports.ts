@@ -66,6 +66,8 @@ export interface BlobStore {
   read(id: BlobId): Uint8Array
   /** Calls `take` with the bytes piece by piece. Throws after the last piece when they did not fit the id. */
   readPieces(id: BlobId, take: (piece: Uint8Array) => void): void
+  /** Many readings cost little more than one inside this: each alone takes and gives back the locks of the index. */
+  together<T>(work: () => T): T
   /** The id that `bytes` would have, without storing anything. */
   idOf(workspace: WorkspaceId, bytes: Uint8Array, sealed: boolean): BlobId
   /** The id that an open file's bytes would have; read in pieces, nothing stored. */
@@ -252,6 +254,10 @@ export interface Log extends GapLog {
   getManifest(turn: TurnId): TurnManifest
   /** All changes (none of restores: those are in {@link listRestoreEvents}), or those of the given paths, by scan. */
   listChanges(workspace: WorkspaceId, paths?: readonly RelPath[]): Change[]
+  /** Those of this scan and later ones. */
+  listChangesSince(workspace: WorkspaceId, scan: number): Change[]
+  /** The paths that changed in this scan or later. */
+  listPathsSince(workspace: WorkspaceId, scan: number): RelPath[]
   listRestoreEvents(workspace: WorkspaceId): RestoreEvent[]
   listRestores(workspace: WorkspaceId): RestoreRow[]
   /** The tree as the last scan, or the last restore, left it. Directories included, the root not. */
@@ -291,6 +297,8 @@ export interface Log extends GapLog {
   deleteHeadToPush(head: HeadItem): void
 
   listReportsToPush(limit?: number): ReportItem[]
+  /** Of the same reports the names alone. */
+  listReportNamesToPush(limit?: number): RestoreId[]
   markReportPushed(restore: RestoreId, pushedAt: string): void
 
   /** Small facts that belong to nobody else: cursor positions, last error. Null when never set. */

@@ -65,6 +65,8 @@ export interface TreeWriter {
    * it. Null for all other steps: they have no halves.
    */
   begin(step: TreeStep, index: number): BegunStep | StepOutcome | null
+  /** Several steps one after the other cost less inside this. */
+  together<T>(work: () => T): T
   /** Makes the names in these folders durable. Folders that are gone are passed over. */
   sync(folders: readonly RelPath[]): Promise<void>
   /** Comes back when little is left that is done beside {@link TreeWriter.apply}; when nothing is, with `isEnd`. */

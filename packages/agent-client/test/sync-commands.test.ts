@@ -399,6 +399,7 @@ function bound(writer: TreeWriter): TreeWriter {
     narrowFolders: (paths) => writer.narrowFolders(paths),
     apply: (step, index) => writer.apply(step, index),
     begin: (step, index) => writer.begin(step, index),
+    together: (work) => writer.together(work),
     sync: (folders) => writer.sync(folders),
     rest: (isEnd) => writer.rest(isEnd),
     settle: (steps, widened) => writer.settle(steps, widened),

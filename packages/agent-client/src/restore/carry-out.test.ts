@@ -38,6 +38,7 @@ function writerWith(answers: {
     narrowFolders: () => [],
     apply: (step) => answers.outcome?.(step.path) ?? OK,
     begin: () => null,
+    together: (work) => work(),
     sync: async (folders) => {
       answers.synced?.push(...folders)
     },

@@ -94,7 +94,7 @@ async function restoreFrom(
   }
   const turn = findTarget(deps, ask.workspace, ask.target)
   if (turn === null) return recordAlone(deps, ask, { ...emptyReport(deps, head), verified: true })
-  const planned = makePlan(deps, ask, sight, turn, ask.dryRun ? 'name-only' : 'store')
+  const planned = await makePlan(deps, ask, sight, turn, ask.dryRun ? 'name-only' : 'store')
   const known = { ...head, irreversible: listIrreversible(deps, planned.plan.turns) }
   const refusal = findRefusal(ask, planned, kept)
   if (refusal !== null)

@@ -1,21 +1,19 @@
 import { createHash } from 'node:crypto'
-import {
-  type BlobId,
-  type Change,
-  DomainError,
-  type PlanContent,
-  type PlanInput,
-  type PlanOptions,
-  type RestoreFacts,
-  type Tree,
-  type TurnFacts,
-  type TurnId,
-  type WorkspaceId,
+import type {
+  Change,
+  PlanContent,
+  PlanInput,
+  PlanOptions,
+  RelPath,
+  RestoreEvent,
+  RestoreFacts,
+  Tree,
+  TurnFacts,
+  TurnId,
+  WorkspaceId,
 } from '@turnback/core'
 import type { Deps, Workspace } from '#ports.ts'
-
-/** Bytes above this are not compared by lines. */
-const TEXT_BYTES = 8 * 1024 * 1024
+import { listConcerned } from './concerned.ts'
 
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
@@ -28,18 +26,21 @@ export function planInput(
   workspace: Workspace,
   tree: Tree,
   request: PlanOptions,
-  naming: Naming,
+  content: PlanContent,
 ): PlanInput {
+  const turns = listTurnFacts(deps, workspace)
+  const events = deps.log.listRestoreEvents(workspace.id)
+  const gap = findGapFor(deps, workspace, request.target)
   return {
     request,
-    changes: deps.log.listChanges(workspace.id),
-    events: deps.log.listRestoreEvents(workspace.id),
-    turns: listTurnFacts(deps, workspace),
+    changes: listConcerned(deps.log, workspace.id, { request, turns, events, tree, ...gap }),
+    events,
+    turns,
     restores: listRestoreFacts(deps, workspace),
     tree,
-    content: planContent(deps, workspace, naming),
+    content,
     ignoresCase: deps.ignoresCase(workspace.root),
-    ...findGapFor(deps, workspace, request.target),
+    ...gap,
   }
 }
 
@@ -54,8 +55,9 @@ function findGapFor(deps: Deps, workspace: Workspace, target: TurnId): Pick<Plan
 export function listTurnFacts(deps: Deps, workspace: Workspace): TurnFacts[] {
   const rows = deps.log.listTurns(workspace.id)
   // The row of an open turn counts nothing yet.
-  const isAnyOpen = rows.some((row) => row.isOpen)
-  const changing = new Set(isAnyOpen ? deps.log.listChanges(workspace.id).flatMap(turnsOf) : [])
+  const open = rows.filter((row) => row.isOpen).map((row) => row.beginScan)
+  const since = open.length > 0 ? deps.log.listChangesSince(workspace.id, Math.min(...open)) : []
+  const changing = new Set(since.flatMap(turnsOf))
   return rows.map((row) => ({
     turn: row.turn,
     number: row.number,
@@ -94,44 +96,4 @@ export function listRestoreFactsOf(log: Deps['log'], workspace: WorkspaceId): Re
     status: detail.status,
   }))
   return [...gone, ...known]
-}
-
-function planContent(deps: Deps, workspace: Workspace, naming: Naming): PlanContent {
-  const whole = new Map<BlobId, boolean>()
-  const hasBlob = (blob: BlobId): boolean => {
-    const known = whole.get(blob)
-    if (known !== undefined) return known
-    const answer = isWhole(deps, blob)
-    whole.set(blob, answer)
-    return answer
-  }
-  return {
-    hasBlob,
-    readText(blob) {
-      const sizeBytes = deps.blobs.findSize(blob)
-      return sizeBytes === null || sizeBytes > TEXT_BYTES || !hasBlob(blob) ? null : deps.blobs.read(blob)
-    },
-    nameText(path, bytes) {
-      const sealed = deps.log.isSealedPath(workspace.id, path)
-      return naming === 'store'
-        ? deps.blobs.put(workspace.id, bytes, sealed)
-        : deps.blobs.idOf(workspace.id, bytes, sealed)
-    },
-    sha256,
-  }
-}
-
-/** Read to the end and checked against its name: nothing is begun on the promise of an index. */
-function isWhole(deps: Deps, blob: BlobId): boolean {
-  try {
-    deps.blobs.readPieces(blob, () => {})
-    return true
-  } catch (error) {
-    if (
-      error instanceof DomainError &&
-      (error.code === 'BLOB_NOT_FOUND' || error.code === 'BLOB_HASH_MISMATCH')
-    )
-      return false
-    throw error
-  }
 }

@@ -7,9 +7,13 @@ const SLICE_MS = 8
 export class Pace {
   #sinceMs = performance.now()
 
+  get isOver(): boolean {
+    return performance.now() - this.#sinceMs >= SLICE_MS
+  }
+
   /** Comes back at once, or, when it is time, after everything else that waits for this thread. */
   async breathe(): Promise<void> {
-    if (performance.now() - this.#sinceMs < SLICE_MS) return
+    if (!this.isOver) return
     await setImmediate()
     this.#sinceMs = performance.now()
   }

@@ -13,6 +13,7 @@ import type { Deps, Lease, Workspace } from '#ports.ts'
 import type { RestoreAsk, Target } from './ask.ts'
 import { listRestoreFacts, listTurnFacts, type Naming, planInput, sha256 } from './facts.ts'
 import { type HeadJudgement, headFacts, judgeHead } from './head.ts'
+import { WholeBlobs } from './whole-blobs.ts'
 
 /** A plan with what it was made from. */
 export interface Planned {
@@ -52,9 +53,19 @@ export function findTarget(deps: Deps, workspace: Workspace, target: Target): Tu
   }
 }
 
-export function makePlan(deps: Deps, ask: RestoreAsk, sight: Sight, turn: TurnId, naming: Naming): Planned {
+export async function makePlan(
+  deps: Deps,
+  ask: RestoreAsk,
+  sight: Sight,
+  turn: TurnId,
+  naming: Naming,
+): Promise<Planned> {
   const { workspace, options } = ask
-  const plan = planRestore(planInput(deps, workspace, sight.tree, { ...options, target: turn }, naming))
+  const content = new WholeBlobs(deps, workspace, naming)
+  const input = planInput(deps, workspace, sight.tree, { ...options, target: turn }, content)
+  let plan = planRestore(input)
+  // A plan without some bytes may ask for others.
+  while (await content.answer()) plan = planRestore(input)
   const git = deps.git(workspace.root)
   const head = headFacts(git)
   return {

@@ -29,7 +29,7 @@ export async function previewRestore(
     const sight = await recordPresent(deps, lease, ask.workspace)
     const turn = findTarget(deps, ask.workspace, ask.target)
     if (turn === null) throw new DomainError('TURN_NOT_FOUND')
-    const planned = makePlan(deps, ask, sight, turn, naming)
+    const planned = await makePlan(deps, ask, sight, turn, naming)
     keepPlan(deps, ask, planned)
     const { judgement, plan, token } = planned
     const preview = previewOf(plan, {

@@ -33,17 +33,26 @@ export async function writeSteps(
   take: TakeOutcome,
 ): Promise<void> {
   const pace = new Pace()
-  const flight = new Flight(pace, take)
+  const flight = new Flight(writer, pace, take)
   try {
-    for (const [index, step] of steps.entries()) {
-      await pace.breathe()
-      if (isAfterAll(step)) await flight.land(0)
-      await writer.rest(false)
+    const doOne = (step: PlanStep, index: number): void => {
       const chosen = choose(step)
       const begun = 'ok' in chosen ? chosen : writer.begin(chosen, placeOf(index))
       if (begun === null) take(index, 'ok' in chosen ? chosen : writer.apply(chosen, placeOf(index)))
       else if ('ok' in begun) take(index, begun)
-      else await flight.add(begun, index)
+      else flight.add(begun, index)
+    }
+    for (let next = 0; next < steps.length; ) {
+      await pace.breathe()
+      await writer.rest(false)
+      await flight.land(isAfterAll(steps[next]) ? 0 : null)
+      writer.together(() => {
+        do {
+          const step = steps[next]
+          if (step !== undefined) doOne(step, next)
+          next++
+        } while (next < steps.length && !isAfterAll(steps[next]) && flight.hasRoom && !pace.isOver)
+      })
     }
     await flight.land(0)
     await writer.rest(true)
@@ -54,8 +63,8 @@ export async function writeSteps(
 }
 
 /** Nothing is taken away, and no folder closed, before all that comes earlier is there. */
-function isAfterAll({ from, to }: PlanStep): boolean {
-  return to.kind === 'absent' || (from.kind === 'dir' && to.kind === 'dir')
+function isAfterAll(step: PlanStep | undefined): boolean {
+  return step?.to.kind === 'absent' || (step?.from.kind === 'dir' && step.to.kind === 'dir')
 }
 
 interface Flying {
@@ -66,6 +75,7 @@ interface Flying {
 
 /** Files that are written and have no names yet. They get them in the order in which they came. */
 class Flight {
+  readonly #writer: TreeWriter
   readonly #pace: Pace
   readonly #take: TakeOutcome
   readonly #flying: Flying[] = []
@@ -73,26 +83,30 @@ class Flight {
   #syncs = 0
   readonly #forSync: (() => void)[] = []
 
-  constructor(pace: Pace, take: TakeOutcome) {
+  constructor(writer: TreeWriter, pace: Pace, take: TakeOutcome) {
+    this.#writer = writer
     this.#pace = pace
     this.#take = take
   }
 
-  async add(begun: BegunStep, index: number): Promise<void> {
-    this.#flying.push({ begun, index, synced: this.#sync(begun) })
-    this.#bytes += begun.sizeBytes
-    while (this.#bytes > MOST_BYTES) await this.land(this.#flying.length - 1)
-    await this.land(MOST_FILES)
+  get hasRoom(): boolean {
+    return this.#flying.length < MOST_FILES && this.#bytes < MOST_BYTES
   }
 
-  /** Gives names, until no more than so many files wait for theirs. */
-  async land(most: number): Promise<void> {
-    while (this.#flying.length > most) {
+  add(begun: BegunStep, index: number): void {
+    this.#flying.push({ begun, index, synced: this.#sync(begun) })
+    this.#bytes += begun.sizeBytes
+  }
+
+  /** Gives names, until no more than so many files wait for theirs; until there is room for another one when null. */
+  async land(most: number | null): Promise<void> {
+    while (most === null ? !this.hasRoom : this.#flying.length > most) {
       const first = this.#flying.shift()
       if (first === undefined) return
       await first.synced
       this.#bytes -= first.begun.sizeBytes
       this.#take(first.index, first.begun.finish())
+      await this.#writer.rest(false)
       await this.#pace.breathe()
     }
   }

@@ -103,6 +103,11 @@ export class PackedBlobs implements BlobStore {
     this.#reader.readPieces(id, take)
   }
 
+  together<T>(work: () => T): T {
+    // What waits to be listed may have to be listed first, which is no reading.
+    return this.#added.size > 0 ? work() : this.#db.snapshot(work)
+  }
+
   idOf(workspace: WorkspaceId, content: Uint8Array, sealed: boolean): BlobId {
     return this.#sink.idOf(workspace, content, sealed)
   }

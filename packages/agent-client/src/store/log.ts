@@ -5,10 +5,8 @@ import {
   limits,
   parseEnvelopeHeader,
   type RelPath,
-  type RestoreDetail,
   type RestoreEvent,
   type RestoreId,
-  type RestoreReport,
   type TurnId,
   type TurnManifest,
   type WorkspaceId,
@@ -26,22 +24,13 @@ import type {
   TurnRow,
   Workspace,
 } from '#ports.ts'
+import { listChanges, listChangesSince, listPathsSince } from './change-rows.ts'
 import type { Database } from './database.ts'
 import { findGap, findListing, listListed, listRemovedTurns } from './gap-rows.ts'
 import { type KnownTrees, toTree } from './known-tree.ts'
-import {
-  toChange,
-  toOutboxItem,
-  toPlan,
-  toReportItem,
-  toToolEvent,
-  toTurnRow,
-  toWorkspace,
-} from './log-rows.ts'
+import { toOutboxItem, toPlan, toReportItem, toToolEvent, toTurnRow, toWorkspace } from './log-rows.ts'
+import { RestoreRows } from './restore-rows.ts'
 import { bytes, id, integer, json, parseOwn, text } from './rows.ts'
-
-const CHANGES = `SELECT c.*, t.kind AS kind, t.session AS session FROM changes c JOIN turns t ON t.id = c.turn
-  WHERE c.workspace = ?`
 
 /** Facts that wait to be sent, one per workspace at most. */
 const HEAD_KEY = 'head.'
@@ -49,10 +38,12 @@ const HEAD_KEY = 'head.'
 export class SqliteLog implements Log {
   protected readonly db: Database
   readonly #known: KnownTrees
+  readonly #restores: RestoreRows
 
   constructor(db: Database, known: KnownTrees) {
     this.db = db
     this.#known = known
+    this.#restores = new RestoreRows(db)
   }
 
   transact<T>(work: () => T): T {
@@ -95,22 +86,22 @@ export class SqliteLog implements Log {
   }
 
   listChanges(workspace: WorkspaceId, paths?: readonly RelPath[]): Change[] {
-    const rows =
-      paths === undefined
-        ? this.db.all(`${CHANGES} ORDER BY c.scan, c.path`, workspace)
-        : paths.flatMap((path) => this.db.all(`${CHANGES} AND c.path = ? ORDER BY c.scan`, workspace, path))
-    const changes = rows.map(toChange)
-    return paths === undefined ? changes : changes.sort((a, b) => a.scan - b.scan)
+    return listChanges(this.db, workspace, paths)
+  }
+
+  listChangesSince(workspace: WorkspaceId, scan: number): Change[] {
+    return listChangesSince(this.db, workspace, scan)
+  }
+
+  listPathsSince(workspace: WorkspaceId, scan: number): RelPath[] {
+    return listPathsSince(this.db, workspace, scan)
   }
 
   listRestoreEvents(workspace: WorkspaceId): RestoreEvent[] {
-    return this.listRestores(workspace).map(({ turn, detail }) => ({
-      turn,
-      scan: detail.scan,
-      popped: detail.popped.map(({ path, scan }) => ({ path, scan })),
-      putBack: detail.putBack.map(({ path, scan }) => ({ path, scan })),
-      pushed: detail.pushed,
-    }))
+    return this.listRestores(workspace).map(({ turn, detail }) => {
+      const { scan, popped, putBack, pushed } = detail
+      return { turn, scan, popped, putBack, pushed }
+    })
   }
 
   findGap(workspace: WorkspaceId) {
@@ -137,11 +128,7 @@ export class SqliteLog implements Log {
   }
 
   listRestores(workspace: WorkspaceId): RestoreRow[] {
-    return this.db.all('SELECT * FROM restores WHERE workspace = ? ORDER BY scan', workspace).map((row) => ({
-      turn: id(row, 'turn', 't'),
-      detail: json<RestoreDetail>(row, 'detail'),
-      report: json<RestoreReport>(row, 'report'),
-    }))
+    return this.#restores.list(workspace)
   }
 
   getKnownTree(workspace: WorkspaceId) {
@@ -275,6 +262,11 @@ export class SqliteLog implements Log {
   listReportsToPush(limit = 100): ReportItem[] {
     const sql = 'SELECT * FROM reports WHERE pushed_at IS NULL ORDER BY made_at LIMIT ?'
     return this.db.all(sql, limit).map(toReportItem)
+  }
+
+  listReportNamesToPush(limit = 100): RestoreId[] {
+    const sql = 'SELECT restore FROM reports WHERE pushed_at IS NULL ORDER BY made_at LIMIT ?'
+    return this.db.all(sql, limit).map((row) => id(row, 'restore', 'r'))
   }
 
   markReportPushed(restore: RestoreId, pushedAt: string): void {

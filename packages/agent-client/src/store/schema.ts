@@ -142,4 +142,8 @@ ALTER TABLE events ADD COLUMN outside TEXT;
 ALTER TABLE leases ADD COLUMN space TEXT NOT NULL DEFAULT '';
 ALTER TABLE leases ADD COLUMN seen_ms INTEGER NOT NULL DEFAULT 0;
 `,
+  // Reports that wait to be sent are looked for whenever something was written; each is long.
+  `
+CREATE INDEX reports_unpushed ON reports(made_at, restore) WHERE pushed_at IS NULL;
+`,
 ]

@@ -170,7 +170,7 @@ export class SyncLoop {
     const { deps } = this.#parts
     const { log } = deps
     const unsettled = listQuietUnsettled(deps).map((workspace) => workspace.id)
-    const reports = log.listReportsToPush().map((item) => item.restore)
+    const reports = log.listReportNamesToPush()
     return JSON.stringify([log.countOutbox(), log.listHeadsToPush(), reports, unsettled])
   }
 

@@ -50,6 +50,7 @@ const SIDE_BY_SIDE = 8
 export interface WriterBlobs {
   readPieces(id: BlobId, take: (piece: Uint8Array) => void): void
   idOfOpenFile(workspace: WorkspaceId, fd: number, sealed: boolean): { blob: BlobId; sizeBytes: number }
+  together?<T>(work: () => T): T
 }
 
 export interface WriterOptions {
@@ -277,6 +278,11 @@ class Writer implements TreeWriter {
         throw new StepFault('missing-blob', { cause: error })
       throw error
     }
+  }
+
+  together<T>(work: () => T): T {
+    const { blobs } = this.#options
+    return blobs.together === undefined ? work() : blobs.together(work)
   }
 
   async sync(folders: readonly RelPath[]): Promise<void> {

@@ -1,0 +1,59 @@
+import {
+  type Change,
+  type PlanInput,
+  parentOf,
+  type RelPath,
+  type RestoreEvent,
+  type TurnFacts,
+  type WorkspaceId,
+} from '@turnback/core'
+import type { Log } from '#ports.ts'
+
+/** What lies beside a SQLite database and belongs to it. */
+const DATABASE_LOGS = ['-wal', '-journal'] as const
+
+type Facts = Pick<PlanInput, 'request' | 'turns' | 'events' | 'tree' | 'gap'>
+
+/**
+ * The changes that a plan can speak of, so that it costs what its own paths cost, however long the log is: every change,
+ * whenever it was, of paths that changed since the first turn of its scope began, of the folders above them and of the
+ * other files of a database. A log without its beginning is given whole.
+ */
+export function listConcerned(log: Log, workspace: WorkspaceId, facts: Facts): Change[] {
+  const start = findStart(facts)
+  if (start === null) return log.listChanges(workspace)
+  const paths = new Set(start.paths)
+  if (start.scan !== null) for (const path of log.listPathsSince(workspace, start.scan)) paths.add(path)
+  for (const path of [...paths]) for (const member of listSet(path, facts)) paths.add(member)
+  for (const path of [...paths])
+    for (let at = parentOf(path); at !== '' && !paths.has(at); at = parentOf(at)) paths.add(at)
+  return log.listChanges(workspace, [...paths])
+}
+
+/** From where on changes count, and paths that count in any case. Null when everything may. */
+function findStart({ request, turns, events, gap }: Facts): {
+  readonly scan: number | null
+  readonly paths: readonly RelPath[]
+} | null {
+  const target = turns.find((turn) => turn.turn === request.target)
+  if (target === undefined || gap !== undefined) return null
+  // What a restore did is taken back path by path, wherever its changes lie.
+  if (target.kind === 'restore')
+    return { scan: null, paths: events.filter((event) => event.turn === target.turn).flatMap(pathsOf) }
+  const isOfSession = ({ session }: TurnFacts): boolean => session !== null && session === target.session
+  const begun = turns.filter((turn) => turn === target || (request.scope === 'session' && isOfSession(turn)))
+  const scan = Math.min(...begun.map((turn) => turn.beginScan))
+  return { scan, paths: events.filter((event) => event.scan >= scan).flatMap(pathsOf) }
+}
+
+function pathsOf({ popped, putBack, pushed }: RestoreEvent): RelPath[] {
+  return [popped, putBack, pushed].flatMap((list) => list.map(({ path }) => path))
+}
+
+/** The other files of the database that a path may belong to. */
+function listSet(path: RelPath, { tree }: Facts): RelPath[] {
+  const end = DATABASE_LOGS.find((each) => path.endsWith(each))
+  const base = end === undefined ? path : path.slice(0, -end.length)
+  const logs = DATABASE_LOGS.map((each) => base + each).filter((log) => tree.has(log))
+  return end === undefined ? logs : [base, ...logs]
+}
