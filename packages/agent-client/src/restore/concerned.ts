@@ -1,5 +1,4 @@
 import {
-  type Change,
   type PlanInput,
   parentOf,
   type RelPath,
@@ -15,19 +14,30 @@ const DATABASE_LOGS = ['-wal', '-journal'] as const
 type Facts = Pick<PlanInput, 'request' | 'turns' | 'events' | 'tree' | 'gap'>
 
 /**
- * The changes that a plan can speak of, so that it costs what its own paths cost, however long the log is: every change,
+ * The changes and what restores did to them, as far as a plan can speak of them, so that it costs what its own paths cost, however long the log is: every change,
  * whenever it was, of paths that changed since the first turn of its scope began, of the folders above them and of the
  * other files of a database. A log without its beginning is given whole.
  */
-export function listConcerned(log: Log, workspace: WorkspaceId, facts: Facts): Change[] {
+export function listConcerned(
+  log: Log,
+  workspace: WorkspaceId,
+  facts: Facts,
+): Pick<PlanInput, 'changes' | 'events'> {
   const start = findStart(facts)
-  if (start === null) return log.listChanges(workspace)
+  if (start === null) return { changes: log.listChanges(workspace), events: facts.events }
   const paths = new Set(start.paths)
   if (start.scan !== null) for (const path of log.listPathsSince(workspace, start.scan)) paths.add(path)
   for (const path of [...paths]) for (const member of listSet(path, facts)) paths.add(member)
   for (const path of [...paths])
     for (let at = parentOf(path); at !== '' && !paths.has(at); at = parentOf(at)) paths.add(at)
-  return log.listChanges(workspace, [...paths])
+  const isConcerned = ({ path }: { readonly path: RelPath }): boolean => paths.has(path)
+  const events = facts.events.map((event) => ({
+    ...event,
+    popped: event.popped.filter(isConcerned),
+    putBack: event.putBack.filter(isConcerned),
+    pushed: event.pushed.filter(isConcerned),
+  }))
+  return { changes: log.listChanges(workspace, [...paths]), events }
 }
 
 /** From where on changes count, and paths that count in any case. Null when everything may. */

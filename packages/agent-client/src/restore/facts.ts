@@ -4,8 +4,6 @@ import type {
   PlanContent,
   PlanInput,
   PlanOptions,
-  RelPath,
-  RestoreEvent,
   RestoreFacts,
   Tree,
   TurnFacts,
@@ -33,8 +31,7 @@ export function planInput(
   const gap = findGapFor(deps, workspace, request.target)
   return {
     request,
-    changes: listConcerned(deps.log, workspace.id, { request, turns, events, tree, ...gap }),
-    events,
+    ...listConcerned(deps.log, workspace.id, { request, turns, events, tree, ...gap }),
     turns,
     restores: listRestoreFacts(deps, workspace),
     tree,
