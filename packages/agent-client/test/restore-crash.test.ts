@@ -209,6 +209,49 @@ describe('a restore that is killed', () => {
   })
 })
 
+describe('a restore of many files', () => {
+  const MANY = 300
+  const changeAll = (text: string) => {
+    for (let i = 0; i < MANY; i++) rig.put(`d${i % 20}/f${i}.txt`, `${text} ${i}\n`.repeat(50))
+  }
+
+  test('that is killed while many lie beside their places is finished, or rolled back', {
+    timeout: 300_000,
+  }, async () => {
+    changeAll('old')
+    const turn = await rig.turn('A', () => changeAll('agent'))
+    const agents = rig.snapshot()
+    const moments = await killAt(turn, WHOLE_RUN)
+    const before = rig.snapshot()
+    await rig.redo()
+    let mostBeside = 0
+    for (const [i, part] of [0.1, 0.25, 0.4, 0.6, 0.8, 0.95].entries()) {
+      await killAt(turn, Math.floor((moments ?? 0) * part))
+      mostBeside = Math.max(mostBeside, leftovers().length)
+      expect(tornPaths(before, agents), `at ${part}`).toEqual([])
+      const isBack = i % 2 === 1
+      const report = await recover(rig.deps, rig.workspace, isBack ? 'abort' : 'finish')
+      expect(report, `at ${part}`).toMatchObject({ recovered: true, verified: true, kept: [], failed: [] })
+      expect(differences(isBack ? agents : before, rig.snapshot()), `at ${part}`).toEqual([])
+      if (!isBack) await rig.redo()
+      expect(leftovers()).toEqual([])
+    }
+    expect(mostBeside, 'they were written beside their places together').toBeGreaterThan(50)
+  })
+
+  test('lets others of its process work while it runs', async () => {
+    changeAll('old')
+    const turn = await rig.turn('A', () => changeAll('agent'))
+    let looks = 0
+    const timer = setInterval(() => looks++, 1)
+    const report = await rig.restore(turn)
+    clearInterval(timer)
+    expect(report).toMatchObject({ status: 'done', verified: true })
+    // Not how long, which is the machine's, but that it is in slices at all: before, all of this was one.
+    expect(looks).toBeGreaterThan(5)
+  })
+})
+
 describe('trouble with single files', () => {
   test('a disk that fills up half way: the others go back, the one is failed, the rest can be had later', async () => {
     const turn = await manyChanges()

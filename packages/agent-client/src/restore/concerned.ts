@@ -27,7 +27,11 @@ export function listConcerned(
   if (start === null) return { changes: log.listChanges(workspace), events: facts.events }
   const paths = new Set(start.paths)
   if (start.scan !== null) for (const path of log.listPathsSince(workspace, start.scan)) paths.add(path)
-  for (const path of [...paths]) for (const member of listSet(path, facts)) paths.add(member)
+  const { tree, request } = facts
+  for (const path of [...paths])
+    for (const member of listSet(path)) if (member === baseOf(path) || tree.has(member)) paths.add(member)
+  // To name one file of a database is to name them all, also those that are gone.
+  for (const path of request.paths ?? []) for (const member of listSet(path)) paths.add(member)
   for (const path of [...paths])
     for (let at = parentOf(path); at !== '' && !paths.has(at); at = parentOf(at)) paths.add(at)
   const isConcerned = ({ path }: { readonly path: RelPath }): boolean => paths.has(path)
@@ -60,10 +64,13 @@ function pathsOf({ popped, putBack, pushed }: RestoreEvent): RelPath[] {
   return [popped, putBack, pushed].flatMap((list) => list.map(({ path }) => path))
 }
 
-/** The other files of the database that a path may belong to. */
-function listSet(path: RelPath, { tree }: Facts): RelPath[] {
+/** The files of the database that a path may belong to. */
+function listSet(path: RelPath): RelPath[] {
+  const base = baseOf(path)
+  return [base, ...DATABASE_LOGS.map((end) => base + end)]
+}
+
+function baseOf(path: RelPath): RelPath {
   const end = DATABASE_LOGS.find((each) => path.endsWith(each))
-  const base = end === undefined ? path : path.slice(0, -end.length)
-  const logs = DATABASE_LOGS.map((each) => base + each).filter((log) => tree.has(log))
-  return end === undefined ? logs : [base, ...logs]
+  return end === undefined ? path : path.slice(0, -end.length)
 }

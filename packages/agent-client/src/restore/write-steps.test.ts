@@ -1,0 +1,141 @@
+import { ABSENT, type FileState, type PlanStep, type State } from '@turnback/core'
+import { expect, test } from 'vitest'
+import type { BegunStep, StepOutcome, TreeWriter } from '#ports.ts'
+import { writeSteps } from './write-steps.ts'
+
+const MIB = 1024 * 1024
+const file = (sizeBytes = 1): FileState => ({
+  kind: 'file',
+  blob: `p${'a'.repeat(64)}`,
+  sizeBytes,
+  mode: 0o644,
+})
+
+function step(path: string, to: State = file(), from: State = ABSENT): PlanStep {
+  const effect = { popped: [], putBack: [], pushed: null }
+  return { path, from, to, phase: 'create', list: 'restored', effect }
+}
+
+/** A disk that says what is done to it, and whose syncs come back when the test lets them. */
+class Disk {
+  readonly done: string[] = []
+  readonly waiting: (() => void)[] = []
+  beside = 0
+  mostBeside = 0
+  mostSyncs = 0
+  isSlow = false
+  failsAt = ''
+
+  writer(): TreeWriter {
+    return {
+      look: () => ({ kind: 'absent' }),
+      holds: () => true,
+      narrowFolders: () => [],
+      apply: ({ path }) => this.#say('apply', path),
+      begin: ({ path, to }, index) => (to.kind === 'file' ? this.#begin(path, to, index) : null),
+      together: (work) => work(),
+      sync: async () => {},
+      rest: async () => {},
+      settle: () => {},
+    }
+  }
+
+  #say(what: string, path: string): StepOutcome {
+    this.done.push(`${what} ${path}`)
+    return { ok: true }
+  }
+
+  #begin(path: string, { sizeBytes }: FileState, index: number): BegunStep {
+    if (path === this.failsAt) throw new Error('no more')
+    this.#say('begin', `${path} ${index}`)
+    this.beside++
+    this.mostBeside = Math.max(this.mostBeside, this.beside)
+    const sync = async () => {
+      if (this.isSlow) {
+        const back = new Promise<void>((done) => this.waiting.push(done))
+        this.mostSyncs = Math.max(this.mostSyncs, this.waiting.length)
+        await back
+      }
+      this.#say('synced', path)
+    }
+    const leave = (what: string): StepOutcome => {
+      this.beside--
+      return this.#say(what, path)
+    }
+    return { sizeBytes, sync, finish: () => leave('finish'), giveUp: () => void leave('give up') }
+  }
+}
+
+const nameless = (count: number, sizeBytes?: number): PlanStep[] =>
+  Array.from({ length: count }, (_, i) => step(`f${i}`, file(sizeBytes)))
+
+test('a file gets its name after its bytes are durable, and names are given in the order of the plan', async () => {
+  const disk = new Disk()
+  disk.isSlow = true
+  const told: number[] = []
+  const running = writeSteps(disk.writer(), nameless(3), {}, (index) => told.push(index))
+  await expect.poll(() => disk.waiting.length).toBe(3)
+  // The last ones are durable first.
+  for (const back of [2, 1]) disk.waiting[back]?.()
+  await expect.poll(() => disk.done.filter((line) => line.startsWith('synced')).length).toBe(2)
+  expect(disk.done.filter((line) => line.startsWith('finish'))).toEqual([])
+  disk.waiting[0]?.()
+  await running
+  expect(disk.done.slice(-4)).toEqual(['synced f0', 'finish f0', 'finish f1', 'finish f2'])
+  expect(told).toEqual([0, 1, 2])
+})
+
+test('nothing is taken away, and no folder gets another mode, while files wait for their names', async () => {
+  const disk = new Disk()
+  const dir = (mode: number): State => ({ kind: 'dir', mode })
+  const steps = [
+    step('new', dir(0o755)),
+    step('new/a'),
+    step('link', { kind: 'symlink', target: 'x' }),
+    step('shut', dir(0o555), dir(0o755)),
+    step('b'),
+    step('old', ABSENT, file()),
+  ]
+  await writeSteps(disk.writer(), steps, { placeOf: (index) => index + 10 }, () => {})
+  expect(disk.done.filter((line) => !line.startsWith('synced'))).toEqual([
+    ...['apply new', 'begin new/a 11', 'apply link', 'finish new/a', 'apply shut'],
+    ...['begin b 14', 'finish b', 'apply old'],
+  ])
+})
+
+test('what lies beside its place is bounded by count and by bytes, and so is what waits for the disk', async () => {
+  const many = new Disk()
+  await writeSteps(many.writer(), nameless(1000), {}, () => {})
+  expect(many.mostBeside).toBe(128)
+  const big = new Disk()
+  await writeSteps(big.writer(), nameless(10, 20 * MIB), {}, () => {})
+  expect(big.mostBeside).toBe(2)
+  const slow = new Disk()
+  slow.isSlow = true
+  const running = writeSteps(slow.writer(), nameless(40), {}, () => {})
+  for (let back = 0; back < 40; back++) {
+    await expect.poll(() => slow.waiting.length).toBeGreaterThan(0)
+    slow.waiting.shift()?.()
+  }
+  await running
+  expect(slow.mostSyncs).toBe(8)
+})
+
+test('what is as wanted already, or somebody else’s, is not begun', async () => {
+  const disk = new Disk()
+  const outcomes: StepOutcome[] = []
+  const choose = ({ path }: PlanStep): StepOutcome | PlanStep =>
+    path === 'f1' ? { ok: false, why: 'changed' } : step(path)
+  await writeSteps(disk.writer(), nameless(2), { choose }, (index, outcome) => {
+    outcomes[index] = outcome
+  })
+  expect([disk.done[0], outcomes]).toEqual(['begin f0 0', [{ ok: true }, { ok: false, why: 'changed' }]])
+})
+
+test('a run that breaks off leaves nothing beside its place', async () => {
+  const disk = new Disk()
+  disk.failsAt = 'f2'
+  await expect(writeSteps(disk.writer(), nameless(4), {}, () => {})).rejects.toThrow('no more')
+  expect(disk.done.slice(-2)).toEqual(['give up f0', 'give up f1'])
+  expect(disk.beside).toBe(0)
+})
