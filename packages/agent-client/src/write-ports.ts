@@ -69,8 +69,10 @@ export interface TreeWriter {
   together<T>(work: () => T): T
   /** Makes the names in these folders durable. Folders that are gone are passed over. */
   sync(folders: readonly RelPath[]): Promise<void>
-  /** Comes back when little is left that is done beside {@link TreeWriter.apply}; when nothing is, with `isEnd`. */
-  rest(isEnd: boolean): Promise<void>
+  /** Comes back when little is left of what is done beside the steps, such as giving back the room of old files. */
+  rest(): Promise<void>
+  /** Lets go of what is held from one step to the next. */
+  close(): void
   /**
    * After a run that was cut off: gives folders their mode back, removes what the run had begun to write, and
    * puts back what it had moved aside but not removed.

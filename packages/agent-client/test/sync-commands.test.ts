@@ -401,7 +401,8 @@ function bound(writer: TreeWriter): TreeWriter {
     begin: (step, index) => writer.begin(step, index),
     together: (work) => writer.together(work),
     sync: (folders) => writer.sync(folders),
-    rest: (isEnd) => writer.rest(isEnd),
+    rest: () => writer.rest(),
+    close: () => writer.close(),
     settle: (steps, widened) => writer.settle(steps, widened),
   }
 }

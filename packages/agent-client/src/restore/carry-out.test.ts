@@ -43,6 +43,7 @@ function writerWith(answers: {
       answers.synced?.push(...folders)
     },
     rest: async () => {},
+    close: () => {},
     settle: () => {},
   }
 }

@@ -54,7 +54,7 @@ export async function carryOut(
     await pace.breathe()
     if (isReadBack(writer, tally, step)) tally.done.push(step)
   }
-  await writer.rest(true)
+  writer.close()
   const { done: verified, ...outcomes } = tally
   return { done: verified, outcomes }
 }

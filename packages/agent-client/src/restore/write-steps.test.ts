@@ -36,6 +36,7 @@ class Disk {
       together: (work) => work(),
       sync: async () => {},
       rest: async () => {},
+      close: () => {},
       settle: () => {},
     }
   }

@@ -44,7 +44,7 @@ export async function writeSteps(
     }
     for (let next = 0; next < steps.length; ) {
       await pace.breathe()
-      await writer.rest(false)
+      await writer.rest()
       await flight.land(isAfterAll(steps[next]) ? 0 : null)
       writer.together(() => {
         do {
@@ -55,7 +55,6 @@ export async function writeSteps(
       })
     }
     await flight.land(0)
-    await writer.rest(true)
   } catch (error) {
     await flight.giveUp()
     throw error
@@ -106,7 +105,7 @@ class Flight {
       await first.synced
       this.#bytes -= first.begun.sizeBytes
       this.#take(first.index, first.begun.finish())
-      await this.#writer.rest(false)
+      await this.#writer.rest()
       await this.#pace.breathe()
     }
   }

@@ -7,7 +7,6 @@ import {
   type SkippedPath,
   type SkipReason,
   type State,
-  type Tree,
   type WorkspaceId,
 } from '@turnback/core'
 import type { KnownEntry, KnownFolder, KnownTree } from '#capture-ports.ts'
@@ -178,15 +177,6 @@ function summarise(
     })
   }
   return { files, skipped }
-}
-
-/** Absent entries are those that are not listed. */
-export function toTree(known: KnownTree): Tree {
-  const tree = new Map<RelPath, State>()
-  for (const [folder, { entries }] of known) {
-    for (const [name, entry] of entries) tree.set(folder === '' ? name : `${folder}/${name}`, entry.state)
-  }
-  return tree
 }
 
 function pack(name: string, entry: KnownEntry): Packed {

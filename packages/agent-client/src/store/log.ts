@@ -7,6 +7,7 @@ import {
   type RelPath,
   type RestoreEvent,
   type RestoreId,
+  type Tree,
   type TurnId,
   type TurnManifest,
   type WorkspaceId,
@@ -27,10 +28,11 @@ import type {
 import { listChanges, listChangesSince, listPathsSince } from './change-rows.ts'
 import type { Database } from './database.ts'
 import { findGap, findListing, listListed, listRemovedTurns } from './gap-rows.ts'
-import { type KnownTrees, toTree } from './known-tree.ts'
+import type { KnownTrees } from './known-tree.ts'
 import { toOutboxItem, toPlan, toReportItem, toToolEvent, toTurnRow, toWorkspace } from './log-rows.ts'
 import { RestoreRows } from './restore-rows.ts'
 import { bytes, id, integer, json, parseOwn, text } from './rows.ts'
+import { TreeView } from './tree-view.ts'
 
 /** Facts that wait to be sent, one per workspace at most. */
 const HEAD_KEY = 'head.'
@@ -131,8 +133,8 @@ export class SqliteLog implements Log {
     return this.#restores.list(workspace)
   }
 
-  getKnownTree(workspace: WorkspaceId) {
-    return toTree(this.#known.load(workspace))
+  getKnownTree(workspace: WorkspaceId): Tree {
+    return new TreeView(this.#known.load(workspace))
   }
 
   isSealedPath(workspace: WorkspaceId, path: RelPath): boolean {

@@ -24,8 +24,8 @@ export class Closer {
     })
   }
 
-  /** Comes back once fewer than `most` are waiting to be closed. */
-  async until(most: number = MOST): Promise<void> {
-    while (this.#open >= most) await new Promise<void>((wake) => this.#waiting.push(wake))
+  /** Comes back once one more may wait. */
+  async untilFew(): Promise<void> {
+    while (this.#open >= MOST) await new Promise<void>((wake) => this.#waiting.push(wake))
   }
 }

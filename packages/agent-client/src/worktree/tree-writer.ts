@@ -303,9 +303,12 @@ class Writer implements TreeWriter {
     }
   }
 
-  async rest(isEnd: boolean): Promise<void> {
-    if (isEnd) this.#holder.forget()
-    await this.#closer.until(isEnd ? 1 : undefined)
+  rest(): Promise<void> {
+    return this.#closer.untilFew()
+  }
+
+  close(): void {
+    this.#holder.forget()
   }
 
   settle(steps: readonly TreeStep[], widened: readonly FolderMode[]): void {
