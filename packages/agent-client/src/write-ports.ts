@@ -69,8 +69,8 @@ export interface TreeWriter {
   together<T>(work: () => T): T
   /** Makes the names in these folders durable. Folders that are gone are passed over. */
   sync(folders: readonly RelPath[]): Promise<void>
-  /** Comes back when little is left of what is done beside the steps, such as giving back the room of old files. */
-  rest(): Promise<void>
+  /** Comes back when little, or nothing, is left of what is done beside the steps: giving back the room of old files. */
+  rest(until?: 'few' | 'all'): Promise<void>
   /** Lets go of what is held from one step to the next. */
   close(): void
   /**

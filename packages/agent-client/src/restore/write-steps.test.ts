@@ -25,6 +25,10 @@ class Disk {
   mostSyncs = 0
   isSlow = false
   failsAt = ''
+  /** So many files, with names or without, and the disk is full; what replaced files took is given back by resting. */
+  roomFor = Number.POSITIVE_INFINITY
+  #used = 0
+  #replaced = 0
 
   writer(): TreeWriter {
     return {
@@ -35,7 +39,11 @@ class Disk {
       begin: ({ path, to }, index) => (to.kind === 'file' ? this.#begin(path, to, index) : null),
       together: (work) => work(),
       sync: async () => {},
-      rest: async () => {},
+      rest: async (until) => {
+        if (until !== 'all') return
+        this.#used -= this.#replaced
+        this.#replaced = 0
+      },
       close: () => {},
       settle: () => {},
     }
@@ -46,8 +54,10 @@ class Disk {
     return { ok: true }
   }
 
-  #begin(path: string, { sizeBytes }: FileState, index: number): BegunStep {
+  #begin(path: string, { sizeBytes }: FileState, index: number): BegunStep | StepOutcome {
     if (path === this.failsAt) throw new Error('no more')
+    if (this.#used >= this.roomFor) return { ok: false, why: 'error', code: 'ENOSPC', reason: 'full' }
+    this.#used++
     this.#say('begin', `${path} ${index}`)
     this.beside++
     this.mostBeside = Math.max(this.mostBeside, this.beside)
@@ -61,6 +71,7 @@ class Disk {
     }
     const leave = (what: string): StepOutcome => {
       this.beside--
+      this.#replaced++
       return this.#say(what, path)
     }
     return { sizeBytes, sync, finish: () => leave('finish'), giveUp: () => void leave('give up') }
@@ -139,4 +150,18 @@ test('a run that breaks off leaves nothing beside its place', async () => {
   await expect(writeSteps(disk.writer(), nameless(4), {}, () => {})).rejects.toThrow('no more')
   expect(disk.done.slice(-2)).toEqual(['give up f0', 'give up f1'])
   expect(disk.beside).toBe(0)
+})
+
+test('on a disk with room for a few more, those land before the next are begun, and only what has no room alone fails', async () => {
+  const disk = new Disk()
+  disk.roomFor = 3
+  const outcomes: StepOutcome[] = []
+  const take = (index: number, outcome: StepOutcome): void => {
+    outcomes[index] = outcome
+  }
+  await writeSteps(disk.writer(), nameless(20), {}, take)
+  expect(outcomes).toEqual(Array.from({ length: 20 }, () => ({ ok: true })))
+  disk.roomFor = 0
+  await writeSteps(disk.writer(), nameless(2), {}, take)
+  expect(outcomes.slice(0, 2)).toMatchObject([{ code: 'ENOSPC' }, { code: 'ENOSPC' }])
 })

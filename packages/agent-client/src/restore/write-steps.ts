@@ -8,6 +8,8 @@ const MOST_FILES = 128
 const MOST_BYTES = 32 * 1024 * 1024
 /** Of those, so many wait for the disk side by side. The others leave its threads to who else needs them. */
 const MOST_SYNCS = 8
+/** Answers to a step that may be others once what is in flight has landed. */
+const FOR_WANT_OF_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'])
 
 /** Says what is really to be done for a step of the plan, or what came of it already. */
 type ChooseStep = (step: PlanStep) => TreeStep | StepOutcome
@@ -35,24 +37,39 @@ export async function writeSteps(
   const pace = new Pace()
   const flight = new Flight(writer, pace, take)
   try {
-    const doOne = (step: PlanStep, index: number): void => {
+    /** @returns false when there was no room for it beside what is in flight */
+    const doOne = (step: PlanStep, index: number): boolean => {
       const chosen = choose(step)
       const begun = 'ok' in chosen ? chosen : writer.begin(chosen, placeOf(index))
+      if (begun !== null && lacksRoom(begun) && !flight.isEmpty) return false
       if (begun === null) take(index, 'ok' in chosen ? chosen : writer.apply(chosen, placeOf(index)))
       else if ('ok' in begun) take(index, begun)
       else flight.add(begun, index)
+      return true
     }
     for (let next = 0; next < steps.length; ) {
       await pace.breathe()
       await writer.rest()
       await flight.land(isAfterAll(steps[next]) ? 0 : null)
+      let isCrowded = false
       writer.together(() => {
         do {
           const step = steps[next]
-          if (step !== undefined) doOne(step, next)
-          next++
-        } while (next < steps.length && !isAfterAll(steps[next]) && flight.hasRoom && !pace.isOver)
+          isCrowded = step !== undefined && !doOne(step, next)
+          if (!isCrowded) next++
+        } while (
+          !isCrowded &&
+          next < steps.length &&
+          !isAfterAll(steps[next]) &&
+          flight.hasRoom &&
+          !pace.isOver
+        )
       })
+      if (isCrowded) {
+        // What flies takes room twice: once it has landed, and what it replaced is gone, the step is tried again.
+        await flight.land(0)
+        await writer.rest('all')
+      }
     }
     await flight.land(0)
   } catch (error) {
@@ -64,6 +81,10 @@ export async function writeSteps(
 /** Nothing is taken away, and no folder closed, before all that comes earlier is there. */
 function isAfterAll(step: PlanStep | undefined): boolean {
   return step?.to.kind === 'absent' || (step?.from.kind === 'dir' && step.to.kind === 'dir')
+}
+
+function lacksRoom(begun: BegunStep | StepOutcome): boolean {
+  return 'ok' in begun && !begun.ok && begun.why === 'error' && FOR_WANT_OF_ROOM.has(begun.code)
 }
 
 interface Flying {
@@ -86,6 +107,10 @@ class Flight {
     this.#writer = writer
     this.#pace = pace
     this.#take = take
+  }
+
+  get isEmpty(): boolean {
+    return this.#flying.length === 0
   }
 
   get hasRoom(): boolean {

@@ -25,7 +25,16 @@ export class Closer {
   }
 
   /** Comes back once one more may wait. */
-  async untilFew(): Promise<void> {
-    while (this.#open >= MOST) await new Promise<void>((wake) => this.#waiting.push(wake))
+  untilFew(): Promise<void> {
+    return this.#until(MOST - 1)
+  }
+
+  /** Comes back once all are closed. */
+  untilNone(): Promise<void> {
+    return this.#until(0)
+  }
+
+  async #until(most: number): Promise<void> {
+    while (this.#open > most) await new Promise<void>((wake) => this.#waiting.push(wake))
   }
 }

@@ -303,8 +303,8 @@ class Writer implements TreeWriter {
     }
   }
 
-  rest(): Promise<void> {
-    return this.#closer.untilFew()
+  rest(until: 'few' | 'all' = 'few'): Promise<void> {
+    return until === 'few' ? this.#closer.untilFew() : this.#closer.untilNone()
   }
 
   close(): void {
