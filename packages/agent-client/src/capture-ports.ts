@@ -134,8 +134,8 @@ export interface LookOptions {
   readonly first?: FirstReads
   /** What was read of a file already, if anything. */
   readonly ahead?: (folder: RelPath, name: string) => KnownEntry | null
-  /** Bigger files are left for another look. */
-  readonly largestBytes?: number
+  /** What is too much for this look is left for another one: bigger files, and all after so many bytes. */
+  readonly readAtMost?: { readonly fileBytes: number; readonly bytes: number }
 }
 
 /** How far a first capture is. */

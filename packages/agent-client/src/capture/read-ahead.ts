@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DomainError, type RelPath, type WorkspaceId } from '@turnback/core'
 import type {
   CaptureDeps,
@@ -12,8 +13,10 @@ import { nestedRoots } from './record-scan.ts'
 
 /** Long enough after a change that its time proves something, and that who writes in pieces is done. */
 const SETTLE_MS = 150
-/** Names that are looked at in one go: some ten milliseconds, for which an agent may have to wait. */
-const NAMES_AT_ONCE = 128
+/** What is looked at in one go: some ten milliseconds, for which an agent may have to wait. */
+const AT_ONCE = { names: 128, bytes: 16 * 1024 * 1024 } as const
+/** Between two goes: longer than somebody of another process waits before asking for the tree again. */
+const PAUSE_MS = 30
 /** A file that is written to all the time is not read all the time: so often in a turn, and at most once in so long. */
 const OFTEN = { times: 10, everyMs: 2000 } as const
 /** Bigger files are read once, when the turn ends. */
@@ -68,7 +71,7 @@ export function createReadAhead(
           (lease) => readPiece(deps, lease, workspace, of, piece),
           0,
         )
-        await new Promise((done) => setImmediate(done))
+        await sleep(PAUSE_MS, undefined, { ref: false })
       }
     } catch (error) {
       // What could not be read ahead is read when the turn ends, and told then.
@@ -111,11 +114,11 @@ function* piecesOf(names: ReadonlyMap<RelPath, readonly string[]>): Generator<Ch
   let piece = new Map<RelPath, ChangedNames>()
   let count = 0
   for (const [folder, all] of names) {
-    for (let at = 0; at < all.length; at += NAMES_AT_ONCE) {
-      const some = all.slice(at, at + NAMES_AT_ONCE)
+    for (let at = 0; at < all.length; at += AT_ONCE.names) {
+      const some = all.slice(at, at + AT_ONCE.names)
       piece.set(folder, new Map(some.map((name) => [name, 'changed'])))
       count += some.length
-      if (count < NAMES_AT_ONCE) continue
+      if (count < AT_ONCE.names) continue
       yield piece
       piece = new Map()
       count = 0
@@ -142,7 +145,7 @@ async function readPiece(
     giveUpMs: null,
     nested: nestedRoots(deps, workspace),
     isSealed: (path) => sealed.has(path),
-    largestBytes: LARGEST_BYTES,
+    readAtMost: { fileBytes: LARGEST_BYTES, bytes: AT_ONCE.bytes },
   })
   // Durable, and listed as what nobody names yet: the grace of gc is longer than it has to wait.
   deps.log.transact(() => deps.blobs.flush())

@@ -37,7 +37,7 @@ export interface TakenRequest {
  * The folder in which `bin/turnback` and the resident client meet. A POSIX shell can open no socket, so it is named
  * pipes (docs/decisions/0011):
  *
- *     resident              `PID START VERSION PLACE CLOCK START`: who serves, since when, in which folder beside this
+ *     resident              `PID START VERSION PLACE TICKER START`: who serves, since when, in which folder beside this
  *                           file, and which process tells those who wait the time; `-` for none
  *     PLACE/bell            pipe: the number of a request that is ready, a line each
  *     PLACE/N.reply         pipe for one answer; made in advance, because making one costs the caller a process
@@ -78,12 +78,12 @@ export class MeetingFolder {
     await this.refill()
   }
 
-  announce(version: string, clock: ProcessName | null): void {
+  announce(version: string, ticker: ProcessName | null): void {
     const words = [
       ...wordsOf(nameThisProcess()),
       version,
       this.place.slice(this.#folder.length + 1),
-      ...wordsOf(clock),
+      ...wordsOf(ticker),
     ]
     const temporary = join(this.place, 'resident.tmp')
     writeFileSync(temporary, `${words.join(' ')}\n`, { mode: 0o600 })
@@ -143,9 +143,19 @@ export class MeetingFolder {
   async #refill(): Promise<void> {
     const names = new Set(readdirSync(this.place))
     this.#removeStale(names)
-    const free = [...names].filter((name) => isPipeOfPool(name) && !names.has(claimOf(name)))
+    const free = [...names].filter(
+      (name) => isOfPool(name) && !names.has(claimOf(name)) && this.#isPipe(name),
+    )
     const missing = Math.max(POOL.pipes - free.length, 0)
     await makePipes(Array.from({ length: missing }, () => join(this.place, `${++this.#made}.reply`)))
+  }
+
+  /** Who rings while a name goes away leaves a plain file under it, which nobody can wait at. */
+  #isPipe(name: string): boolean {
+    const path = join(this.place, name)
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFIFO() === true) return true
+    remove(path)
+    return false
   }
 
   #removeStale(names: Set<string>): void {
@@ -171,7 +181,7 @@ export class MeetingFolder {
 }
 
 /** Callers that found none free make one themselves, under a name with a letter. */
-function isPipeOfPool(name: string): boolean {
+function isOfPool(name: string): boolean {
   return /^\d+\.reply$/.test(name)
 }
 

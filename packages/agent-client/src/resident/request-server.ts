@@ -7,10 +7,10 @@ import { EXIT } from '#cli/exit-code.ts'
 import { CLIENT_VERSION } from '#client-version.ts'
 import { type Environment, findHome } from '#config.ts'
 import type { ProcessName } from '#store/process.ts'
-import { type Clock, startClock } from './clock.ts'
 import type { MeetingFolder, TakenRequest } from './meeting-folder.ts'
 import { Reply } from './reply.ts'
 import { type CallerRequest, PASSED_VARIABLES, parseRequest, SERVED } from './request.ts'
+import { startTicker, type Ticker } from './ticker.ts'
 
 /** Where the words of a command go, as on a command line. */
 export interface ServedStreams {
@@ -49,7 +49,7 @@ export class RequestServer {
   readonly #running = new Set<Promise<void>>()
   readonly #bell: Socket
   readonly #quick: NodeJS.Timeout
-  #clock: Clock | null = null
+  #ticker: Ticker | null = null
   #rest = ''
   #isEnding = false
 
@@ -67,8 +67,8 @@ export class RequestServer {
   static async start(parts: ServerParts): Promise<RequestServer> {
     await parts.folder.prepare()
     const server = new RequestServer(parts)
-    server.#announce(null)
-    server.#clock = startClock(parts.folder.place, (clock) => server.#announce(clock))
+    parts.folder.announce(CLIENT_VERSION, null)
+    server.#ticker = startTicker(parts.folder.place, (ticker) => server.#announce(ticker))
     return server
   }
 
@@ -78,8 +78,14 @@ export class RequestServer {
     this.#isEnding = true
   }
 
-  #announce(clock: ProcessName | null): void {
-    if (!this.#isEnding) this.#parts.folder.announce(CLIENT_VERSION, clock)
+  /** Where the folder is gone there is nobody to be told; what runs here goes on. */
+  #announce(ticker: ProcessName | null): void {
+    if (this.#isEnding) return
+    try {
+      this.#parts.folder.announce(CLIENT_VERSION, ticker)
+    } catch (error) {
+      this.#parts.note('not-announced', { message: error instanceof Error ? error.message : String(error) })
+    }
   }
 
   removeOldPlaces(): void {
@@ -92,7 +98,7 @@ export class RequestServer {
     await sleep(LAST_CALLS_MS)
     while (this.#running.size > 0) await Promise.all(this.#running)
     clearInterval(this.#quick)
-    this.#clock?.close()
+    this.#ticker?.close()
     this.#bell.destroy()
   }
 

@@ -24,6 +24,7 @@ import { Budget, countBelow, hasCacheTag, isAmbiguous, isGenerated } from './exc
 import { isSystemError } from './fault.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
 import { modeOf } from './look.ts'
+import { ReadQuota } from './read-quota.ts'
 import { isSecretName } from './secret-names.ts'
 import { isRacy, stampOf } from './stamp.ts'
 import { parseTempName } from './temp-name.ts'
@@ -84,6 +85,7 @@ export class Scan {
   readonly #onMany: () => void
   readonly #nowMs: () => number
   #countLeftMs = COUNT_MS
+  readonly #quota: ReadQuota
   readonly #include: ReadonlySet<RelPath>
 
   constructor(
@@ -103,6 +105,7 @@ export class Scan {
     this.#workspace = workspace
     this.#known = known
     this.#options = options
+    this.#quota = new ReadQuota(options.readAtMost)
     this.#config = parts.config
     this.#rules = parts.rules
     this.#startNs = parts.startNs
@@ -229,7 +232,7 @@ export class Scan {
     if (tooLarge) return same(known, { kind: 'skipped', reason: 'too-large', sizeBytes })
     const stamp = stampOf(stat)
     if (known?.state.kind === 'file' && known.stamp !== '' && known.stamp === stamp) return known
-    if (sizeBytes <= (this.#options.largestBytes ?? Number.POSITIVE_INFINITY)) {
+    if (this.#quota.takes(sizeBytes)) {
       this.tasks.push({ folder, name, sizeBytes, stamp, known: item.before })
       if (this.tasks.length === MANY_TASKS) this.#onMany()
     }

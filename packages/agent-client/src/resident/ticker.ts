@@ -8,14 +8,15 @@ import { nameProcess, type ProcessName } from '#store/process.ts'
  * processes of its own to find out that nobody answers. It is a process, because a thread stops when this process is
  * stopped, which is just when callers have to hear the time. Bash can read with a limit without starting anything.
  *
- * Standard input tells whether the resident lives: after its end those who wait hear the time until they are gone.
+ * Standard input tells whether the resident lives: after its end those who wait hear the time for as long as any of them
+ * waits, and then there is nobody left.
  */
 const SCRIPT = `[ "\${BASH_VERSINFO[0]}" -ge 4 ] || exit 1
 trap '' TERM INT HUP
 shopt -s nullglob
 echo ready
 exec >/dev/null 2>&1
-lives=1
+lives=1 rounds=0
 while [ -p "$1/bell" ]; do
   if [ -n "$lives" ]; then
     read -r -t 1
@@ -27,15 +28,16 @@ while [ -p "$1/bell" ]; do
     [ -p "$reply" ] && rang=1 && echo w 1<>"$reply"
   done
   [ -n "$lives" ] && continue
-  [ -n "$rang" ] || exit 0
+  rounds=$((rounds + 1))
+  [ -n "$rang" ] && [ "$rounds" -lt 70 ] || exit 0
   sleep 1
 done`
 
 const SHELLS = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash']
-/** A clock that ends again and again is left alone after a while; callers then start their own. */
+/** A ticker that ends again and again is left alone after a while; callers then start clocks of their own. */
 const STARTS = { most: 10, pauseMs: 1000 }
 
-export interface Clock {
+export interface Ticker {
   /** Ends with this process too, however that ends. */
   close(): void
 }
@@ -44,7 +46,7 @@ export interface Clock {
  * Starts one for the callers of `place`, and another when it ends.
  * @param onChange hears which process it is, or null while there is none
  */
-export function startClock(place: string, onChange: (clock: ProcessName | null) => void): Clock {
+export function startTicker(place: string, onChange: (ticker: ProcessName | null) => void): Ticker {
   const shell = process.platform === 'linux' ? SHELLS.find((path) => existsSync(path)) : undefined
   if (shell === undefined) return { close: () => undefined }
   let child: ChildProcess | null = null
@@ -52,8 +54,8 @@ export function startClock(place: string, onChange: (clock: ProcessName | null) 
   let starts = 0
   const start = () => {
     starts++
-    // In a session of its own: what stops a terminal's processes must not stop the clock.
-    const started = spawn(shell, ['-c', SCRIPT, 'turnback-clock', place], {
+    // In a session of its own: what stops a terminal's processes must not stop the ticker.
+    const started = spawn(shell, ['-c', SCRIPT, 'turnback-ticker', place], {
       cwd: '/',
       detached: true,
       env: {},

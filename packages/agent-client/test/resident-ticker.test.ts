@@ -20,7 +20,7 @@ afterEach(async () => {
 afterAll(() => rig.dispose())
 
 /** Of the announcement, or null while there is none. */
-function clockPid(): number | null {
+function tickerPid(): number | null {
   const word = readFileSync(join(rig.socket, 'resident'), 'utf8').trim().split(' ')[4]
   return word === undefined || word === '-' ? null : Number(word)
 }
@@ -34,8 +34,8 @@ function hasEnded(pid: number): boolean {
 
 async function connect(): Promise<number> {
   await rig.connect()
-  await until(() => clockPid() !== null, 'there is a clock')
-  return clockPid() ?? 0
+  await until(() => tickerPid() !== null, 'there is a ticker')
+  return tickerPid() ?? 0
 }
 
 /** Asks a resident that does not answer. @returns how many processes the caller had while it waited */
@@ -65,33 +65,33 @@ async function askInVain(): Promise<number> {
 }
 
 describe.skipIf(DASH === undefined || BASH === undefined || process.platform !== 'linux')('in dash', () => {
-  test('who waits hears the time from the resident’s clock, and needs no process for it', async () => {
+  test('who waits hears the time from the ticker, and needs no process for it', async () => {
     await connect()
     expect(await askInVain()).toBe(0)
   })
 
-  test('without that clock it has one of its own', async () => {
-    const clock = await connect()
+  test('without it it has one of its own', async () => {
+    const ticker = await connect()
     const resident = rig.pid
     process.kill(resident, 'SIGSTOP')
-    process.kill(clock, 'SIGKILL')
-    await until(() => hasEnded(clock), 'the clock is gone')
+    process.kill(ticker, 'SIGKILL')
+    await until(() => hasEnded(ticker), 'the ticker is gone')
     expect(await askInVain()).toBeGreaterThan(0)
   })
 })
 
-describe.skipIf(BASH === undefined || process.platform !== 'linux')('a clock', () => {
+describe.skipIf(BASH === undefined || process.platform !== 'linux')('a ticker', () => {
   test('that ended is replaced by another', async () => {
-    const clock = await connect()
-    process.kill(clock, 'SIGKILL')
-    await until(() => ![clock, null].includes(clockPid()), 'another is announced')
-    expect(hasEnded(clockPid() ?? 0)).toBe(false)
+    const ticker = await connect()
+    process.kill(ticker, 'SIGKILL')
+    await until(() => ![ticker, null].includes(tickerPid()), 'another is announced')
+    expect(hasEnded(tickerPid() ?? 0)).toBe(false)
   })
 
   test('ends with its resident, however that ends', async () => {
-    const clock = await connect()
+    const ticker = await connect()
     process.kill(rig.pid, 'SIGKILL')
-    await until(() => hasEnded(clock), 'it is gone')
+    await until(() => hasEnded(ticker), 'it is gone')
     const next = await connect()
     await rig.run(['disconnect'])
     await until(() => hasEnded(next), 'it is gone too')
