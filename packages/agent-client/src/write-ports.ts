@@ -29,6 +29,13 @@ export interface FolderMode {
   readonly mode: number
 }
 
+/** A directory of which the names may not survive a power cut. */
+export interface FolderFault {
+  readonly path: RelPath
+  readonly code: string
+  readonly reason: string
+}
+
 /** What one path is on the disk. Bytes are told by {@link TreeWriter.holds}, which knows what to compare with. */
 export type Present =
   | { readonly kind: 'file'; readonly sizeBytes: number; readonly mode: number }
@@ -67,8 +74,11 @@ export interface TreeWriter {
   begin(step: TreeStep, index: number): BegunStep | StepOutcome | null
   /** Several steps one after the other cost less inside this. */
   together<T>(work: () => T): T
-  /** Makes the names in these folders durable. Folders that are gone are passed over. */
-  sync(folders: readonly RelPath[]): Promise<void>
+  /**
+   * Makes the names in these folders durable. Folders that are gone are passed over.
+   * @returns those of which the disk said that it could not
+   */
+  sync(folders: readonly RelPath[]): Promise<FolderFault[]>
   /** Comes back when little, or nothing, is left of what is done beside the steps: giving back the room of old files. */
   rest(until?: 'few' | 'all'): Promise<void>
   /** Lets go of what is held from one step to the next. */

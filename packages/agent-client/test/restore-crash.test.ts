@@ -311,6 +311,70 @@ describe('trouble with single files', () => {
     troubled.deps.close()
   })
 
+  test.each([
+    ['EIO', 'partly-done'],
+    ['EINVAL', 'done'],
+  ])('a folder that can not be made durable (%s) ends as %s', async (code, status) => {
+    for (const path of ['a.txt', 'd/b.txt']) rig.put(path, 'v1')
+    const turn = await rig.turn('A', () => {
+      for (const path of ['a.txt', 'd/b.txt']) rig.put(path, 'agent')
+    })
+    const fault = Object.assign(new Error(`${code}: fsync`), { code, syscall: 'fsync' })
+    const troubled = await attachRig(rig.top, (deps) => ({
+      ...deps,
+      writer: (workspace, restore) =>
+        createTreeWriter({
+          ...{ workspace, restore, blobs: deps.blobs, random: deps.random },
+          onMoment: (moment, path) => {
+            if (moment === 'sync' && path === 'd') throw fault
+          },
+        }),
+    }))
+    const report = await troubled.restore(turn)
+    expect([rig.read('a.txt'), rig.read('d/b.txt'), hasJournal()]).toEqual(['v1', 'v1', false])
+    expect(report.status).toBe(status)
+    const unsure = code === 'EINVAL' ? [] : [{ path: 'd/b.txt', code: 'NOT_DURABLE' }]
+    expect(report.failed).toMatchObject(unsure)
+    expect(report.restored).toEqual(code === 'EINVAL' ? ['a.txt', 'd/b.txt'] : ['a.txt'])
+    troubled.deps.close()
+  })
+
+  test('when nothing at all is sure to last, it is not told that nothing was done', async () => {
+    rig.put('a.txt', 'v1')
+    const turn = await rig.turn('A', () => rig.put('a.txt', 'agent'))
+    const unsure = [{ path: '', code: 'EIO', reason: 'EIO: i/o error, fsync' }]
+    const troubled = await attachRig(rig.top, (deps) => ({
+      ...deps,
+      writer: (workspace, restore) =>
+        Object.assign(deps.writer(workspace, restore), { sync: async () => unsure }),
+    }))
+    const report = await troubled.restore(turn)
+    expect(report).toMatchObject({ status: 'partly-done', failed: [{ code: 'NOT_DURABLE' }] })
+    troubled.deps.close()
+  })
+
+  test('what breaks off the writing is told with the way on, and recover finishes it', async () => {
+    rig.put('a.txt', 'v1')
+    const turn = await rig.turn('A', () => rig.put('a.txt', 'agent'))
+    const fault = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' })
+    const troubled = await attachRig(rig.top, (deps) => ({
+      ...deps,
+      writer: (workspace, restore) =>
+        Object.assign(deps.writer(workspace, restore), {
+          together: () => {
+            throw fault
+          },
+        }),
+    }))
+    await expect(troubled.restore(turn)).rejects.toMatchObject({
+      code: 'NOT_RECORDED',
+      message: expect.stringContaining('`turnback recover` finishes it'),
+    })
+    troubled.deps.close()
+    expect(await recover(rig.deps, rig.workspace, 'finish')).toMatchObject({ status: 'done' })
+    expect(rig.read('a.txt')).toBe('v1')
+  })
+
   test('a store that is full at the end: said as it is, and recover finishes the record', async () => {
     rig.put('a.txt', 'v1')
     const turn = await rig.turn('A', () => rig.put('a.txt', 'agent'))

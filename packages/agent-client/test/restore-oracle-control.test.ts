@@ -148,7 +148,7 @@ const WRONG: Readonly<Record<string, ChangeDeps>> = {
           writeFileSync(temp, readFileSync(at))
           renameSync(temp, at)
         }
-        await writer.sync(folders)
+        return writer.sync(folders)
       },
     })),
   'a step is told as done that was not': (deps) =>

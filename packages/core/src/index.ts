@@ -151,7 +151,13 @@ export { findPathFault, isGitDisguise, type PathFault, type Platform } from '#pa
 export { isOtherKind } from '#restore/conflict.ts'
 export type { PlanContent } from '#restore/decision.ts'
 export { orderSteps, type UnorderedStep } from '#restore/order.ts'
-export { ALL_DONE, type SettledRestore, type StepOutcomes, settleRestore } from '#restore/outcome.ts'
+export {
+  ALL_DONE,
+  NOT_DURABLE,
+  type SettledRestore,
+  type StepOutcomes,
+  settleRestore,
+} from '#restore/outcome.ts'
 export { type PlanInput, type PlanOptions, planRestore } from '#restore/plan.ts'
 export { type PreviewFacts, previewOf } from '#restore/preview.ts'
 export {

@@ -1,6 +1,7 @@
 import { ABSENT, type FileState, type PlanStep, type State } from '@turnback/core'
 import { describe, expect, test } from 'vitest'
 import type { Present, StepOutcome, TreeWriter } from '#ports.ts'
+import type { FolderFault } from '#write-ports.ts'
 import { carryOut, passesThroughNothing, withoutSetId } from './carry-out.ts'
 
 const file = (digit: string, mode = 0o644): FileState => ({
@@ -31,6 +32,8 @@ function writerWith(answers: {
   look?: Present
   synced?: string[]
   outcome?: (path: string) => StepOutcome | undefined
+  faults?: FolderFault[]
+  closed?: () => void
 }): TreeWriter {
   return {
     look: () => answers.look ?? { kind: 'file', sizeBytes: 1, mode: 0o644 },
@@ -41,9 +44,10 @@ function writerWith(answers: {
     together: (work) => work(),
     sync: async (folders) => {
       answers.synced?.push(...folders)
+      return answers.faults ?? []
     },
     rest: async () => {},
-    close: () => {},
+    close: () => answers.closed?.(),
     settle: () => {},
   }
 }
@@ -86,6 +90,25 @@ describe('carryOut', () => {
     const writer = writerWith({ outcome: (path) => (path === 'a' ? { ok: true, lost: ['hard-link'] } : OK) })
     const { outcomes } = await carryOut(writer, [step('a'), step('b')])
     expect(outcomes.lost).toEqual([{ path: 'a', what: 'hard-link' }])
+  })
+
+  test('files in a folder that the disk did not make durable are failed lines, and the others are done', async () => {
+    const writer = writerWith({ faults: [{ path: 'x', code: 'EIO', reason: 'EIO: i/o error, fsync' }] })
+    const { done, outcomes } = await carryOut(writer, [step('a'), step('x/b'), step('x/y/c')])
+    expect(done.map((item) => item.path)).toEqual(['a', 'x/y/c'])
+    expect(outcomes.failed).toEqual([
+      { path: 'x/b', code: 'NOT_DURABLE', reason: expect.stringContaining('loss of power') },
+    ])
+  })
+
+  test('whatever breaks it off, nothing is held on to', async () => {
+    let closed = 0
+    const outcome = (): never => {
+      throw new Error('broken')
+    }
+    const writer = writerWith({ outcome, closed: () => void closed++ })
+    await expect(carryOut(writer, [step('a')])).rejects.toThrow('broken')
+    expect(closed).toBe(1)
   })
 
   test('another kind under the name is said so', async () => {

@@ -4,6 +4,7 @@ import {
   type KeptPath,
   type KeptReason,
   type LostTrait,
+  NOT_DURABLE,
   type PlanStep,
   parentOf,
   type RelPath,
@@ -11,6 +12,7 @@ import {
   type StepOutcomes,
 } from '@turnback/core'
 import type { Present, StepOutcome, TreeWriter } from '#ports.ts'
+import type { FolderFault } from '#write-ports.ts'
 import { Pace } from './pace.ts'
 import { type HowToWrite, writeSteps } from './write-steps.ts'
 
@@ -37,6 +39,18 @@ export async function carryOut(
   steps: readonly PlanStep[],
   how: HowToWrite = {},
 ): Promise<CarriedOut> {
+  try {
+    return await carryThrough(writer, steps, how)
+  } finally {
+    writer.close()
+  }
+}
+
+async function carryThrough(
+  writer: TreeWriter,
+  steps: readonly PlanStep[],
+  how: HowToWrite,
+): Promise<CarriedOut> {
   const tally: Tally = { done: [], failed: [], kept: [], keptDirectories: [], lost: [] }
   const done = new Set<number>()
   await writeSteps(writer, steps, how, (index, outcome) => {
@@ -48,15 +62,27 @@ export async function carryOut(
     } else note(writer, tally, step, outcome)
   })
   const written = steps.filter((_, index) => done.has(index))
-  await writer.sync(written.map((step) => parentOf(step.path)))
+  const faults = await writer.sync(written.map((step) => parentOf(step.path)))
+  const faultOf = new Map(faults.map((fault) => [fault.path, fault]))
   const pace = new Pace()
   for (const step of written) {
     await pace.breathe()
-    if (isReadBack(writer, tally, step)) tally.done.push(step)
+    const fault = faultOf.get(parentOf(step.path))
+    if (!isReadBack(writer, tally, step)) continue
+    if (fault === undefined) tally.done.push(step)
+    else tally.failed.push(notDurable(step.path, fault))
   }
-  writer.close()
   const { done: verified, ...outcomes } = tally
   return { done: verified, outcomes }
+}
+
+function notDurable(path: RelPath, { code, reason }: FolderFault): FailedPath {
+  const why = code === 'EIO' ? 'the disk did not write' : reason
+  return {
+    path,
+    code: NOT_DURABLE,
+    reason: `it is as wanted, but may not be after a loss of power: ${why} (${code})`,
+  }
 }
 
 function isReadBack(writer: TreeWriter, tally: Tally, step: PlanStep): boolean {

@@ -12,7 +12,7 @@ import type { RestoreAsk } from './ask.ts'
 import { carryOut, withoutSetId } from './carry-out.ts'
 import { emptyReport, finish, now, type ReportHead, reportWithoutRun } from './finish.ts'
 import { listIrreversible } from './irreversible.ts'
-import { type Journal, putJournal } from './journal.ts'
+import { type Journal, orNotRecorded, putJournal } from './journal.ts'
 import { getKeptPlan } from './kept-plan.ts'
 import {
   findStaleness,
@@ -157,17 +157,7 @@ async function run(
   // Bytes of merges were put by the plan. They are durable before the journal names them.
   deps.blobs.flush()
   if (plan.steps.length > 0) putJournal(deps, workspace, journal)
-  const carried = await carryOut(writer, plan.steps)
-  try {
-    return finish(deps, lease, workspace, journal, carried, false)
-  } catch (error) {
-    throw notRecorded(error, journal)
-  }
-}
-
-/** The files are written and the journal still stands, so the next restoring command can finish the record. */
-function notRecorded(error: unknown, { restore }: Journal): unknown {
-  if (!(error instanceof DomainError)) return error
-  const message = `${error.message} The files are given back, but the restore is not recorded yet: \`turnback recover\` finishes it.`
-  return new DomainError(error.code, { ...error.details, restore }, { message, cause: error })
+  return orNotRecorded(journal, async () =>
+    finish(deps, lease, workspace, journal, await carryOut(writer, plan.steps), false),
+  )
 }

@@ -6,6 +6,7 @@ import {
   type TurnId,
 } from '@turnback/core'
 import type { Deps, FolderMode, Workspace } from '#ports.ts'
+import { findSystemFault } from '#unusable.ts'
 import type { Wish } from './ask.ts'
 
 const FORMAT = 'turnback.journal/1'
@@ -45,4 +46,16 @@ export function findJournal(deps: Deps, workspace: Workspace): Journal | null {
   const { format, ...journal } = JSON.parse(row.plan) as Journal & { format: string }
   if (format !== FORMAT) throw new DomainError('STORE_NEWER', { format })
   return journal
+}
+
+/** Files may be written and the journal still stands, so the next restoring command can finish both them and the record. */
+export async function orNotRecorded<T>({ restore }: Journal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    const error = findSystemFault(cause) ?? cause
+    if (!(error instanceof DomainError)) throw error
+    const message = `${error.message} Files were given back, but the restore is not recorded yet: \`turnback recover\` finishes it.`
+    throw new DomainError(error.code, { ...error.details, restore }, { message, cause })
+  }
 }

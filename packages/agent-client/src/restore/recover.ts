@@ -14,7 +14,7 @@ import type { Deps, FolderMode, Lease, StepOutcome, TreeStep, TreeWriter, Worksp
 import { type Wish, wishText } from './ask.ts'
 import { type CarriedOut, carryOut, passesThroughNothing } from './carry-out.ts'
 import { emptyReport, finish } from './finish.ts'
-import { findJournal, type Journal, putJournal } from './journal.ts'
+import { findJournal, type Journal, orNotRecorded, putJournal } from './journal.ts'
 
 const CHANGED: StepOutcome = { ok: false, why: 'changed' }
 /** What a directory is made with, before it gets its own mode. */
@@ -32,9 +32,9 @@ export async function recoverIfNeeded(
 ): Promise<{ readonly report: RestoreReport; readonly journal: Journal } | null> {
   const journal = findJournal(deps, workspace)
   if (journal === null) return null
-  const report = journal.isAborting
-    ? await rollBack(deps, workspace, journal)
-    : await rollForward(deps, lease, workspace, journal)
+  const report = await orNotRecorded(journal, () =>
+    journal.isAborting ? rollBack(deps, workspace, journal) : rollForward(deps, lease, workspace, journal),
+  )
   return { report, journal }
 }
 

@@ -38,7 +38,7 @@ class Disk {
       apply: ({ path }) => this.#say('apply', path),
       begin: ({ path, to }, index) => (to.kind === 'file' ? this.#begin(path, to, index) : null),
       together: (work) => work(),
-      sync: async () => {},
+      sync: async () => [],
       rest: async (until) => {
         if (until !== 'all') return
         this.#used -= this.#replaced

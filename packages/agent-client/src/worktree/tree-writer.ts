@@ -13,7 +13,15 @@ import {
   type State,
   type WorkspaceId,
 } from '@turnback/core'
-import type { BegunStep, FolderMode, Present, StepOutcome, TreeStep, TreeWriter } from '#write-ports.ts'
+import type {
+  BegunStep,
+  FolderFault,
+  FolderMode,
+  Present,
+  StepOutcome,
+  TreeStep,
+  TreeWriter,
+} from '#write-ports.ts'
 import {
   type Anchoring,
   type Folder,
@@ -45,6 +53,8 @@ import { type Changing, isNarrow, makeFolder, narrow, setMode, syncFolder, widen
 
 /** Folders that are made durable at once: more wait for the same threads. */
 const SIDE_BY_SIDE = 8
+/** One that may not be read can not be synced; some file systems sync no folder at all, and keep names in other ways. */
+const CAN_NOT_SYNC = new Set(['EACCES', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
 /** What of the store the writer needs. */
 export interface WriterBlobs {
@@ -285,21 +295,30 @@ class Writer implements TreeWriter {
     return blobs.together === undefined ? work() : blobs.together(work)
   }
 
-  async sync(folders: readonly RelPath[]): Promise<void> {
+  async sync(folders: readonly RelPath[]): Promise<FolderFault[]> {
     const left = [...new Set(folders)].reverse()
+    const faults: FolderFault[] = []
     const some = Array.from({ length: SIDE_BY_SIDE }, async () => {
-      for (let path = left.pop(); path !== undefined; path = left.pop()) await this.#syncFolder(path)
+      for (let path = left.pop(); path !== undefined; path = left.pop()) {
+        const fault = await this.#syncFolder(path)
+        if (fault !== null) faults.push({ path, ...fault })
+      }
     })
     await Promise.all(some)
+    return faults
   }
 
-  async #syncFolder(path: RelPath): Promise<void> {
+  async #syncFolder(path: RelPath): Promise<Omit<FolderFault, 'path'> | null> {
     try {
       using folder = this.#open(path)
+      this.#options.onMoment?.('sync', path)
       await syncFolder(folder)
+      return null
     } catch (error) {
-      // A folder that the restore removed has nothing to sync; one that may not be read can not be synced.
-      if (!(error instanceof PathBlocked) && !(isSystemError(error) && error.code === 'EACCES')) throw error
+      // A folder that the restore removed has nothing to sync.
+      if (error instanceof PathBlocked) return null
+      if (!isSystemError(error)) throw error
+      return CAN_NOT_SYNC.has(error.code) ? null : { code: error.code, reason: error.message }
     }
   }
 

@@ -17,6 +17,9 @@ export interface StepOutcomes {
   readonly lost: readonly LostTrait[]
 }
 
+/** Of a path that stands as wanted, while the disk did not say that it will after a loss of power. */
+export const NOT_DURABLE = 'NOT_DURABLE'
+
 export const ALL_DONE: StepOutcomes = { failed: [], kept: [], keptDirectories: [], lost: [] }
 
 /** The parts of a restore's manifest and report that follow from the plan and from what became of it. */
@@ -56,7 +59,8 @@ export function settleRestore(
   const done = plan.steps.filter((step) => !undone.has(step.path))
   const stack = sumEffects([...plan.settled, ...done])
   const moved = stack.popped.length + stack.putBack.length + stack.pushed.length
-  const status = statusOf(plan, outcomes, done.length + moved, moved)
+  const unsure = outcomes.failed.filter(({ code }) => code === NOT_DURABLE).length
+  const status = statusOf(plan, outcomes, done.length + unsure + moved, moved)
   const named = (list: PlanStep['list']): RelPath[] =>
     done
       .filter((step) => step.list === list)
