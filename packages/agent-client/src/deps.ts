@@ -76,7 +76,7 @@ export function openDeps(
   const known = new KnownTrees(db)
   const crew = new ReadCrew({ isKept: isResident })
   const log = new SqliteLog(db, known)
-  const leases = new RowLeases(db, clock, () => log.listWorkspaces())
+  const leases = new RowLeases(db, () => log.listWorkspaces())
   let identity: MachineIdentity | null = null
   let audits: Audits | null = null
   const secretThread = isResident ? createSecretThread() : null

@@ -217,6 +217,12 @@ export interface JournalRow {
 export interface Lease {
   readonly workspace: WorkspaceId
   readonly purpose: 'capture' | 'restore'
+  /**
+   * To be asked before anything is written: a process that was stopped for long, in a container that others can not look
+   * into, may not be the holder any more.
+   * @throws LEASE_LOST
+   */
+  check(): void
 }
 
 export interface Leases {

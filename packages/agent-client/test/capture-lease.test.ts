@@ -3,10 +3,13 @@ import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
+import { DomainError, type RelPath } from '@turnback/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { registerWorkspace } from '#capture/register.ts'
-import { nameThisProcess, thisSpace } from '#store/process.ts'
+import { RowLeases } from '#store/leases.ts'
+import { nameThisProcess, thisSpace, uptimeMs } from '#store/process.ts'
 import { CaptureRig } from './support/capture-rig.ts'
+import { attachRig, openRig } from './support/restore-rig.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
@@ -73,16 +76,42 @@ test.skipIf(thisSpace() === '')(
       db.close()
     }
     const run = () => rig.deps.leases.run(rig.workspace, 'capture', async () => 'ran', 0)
-    const now = rig.deps.clock.nowMs()
-    plant('1', now - 60_000)
+    plant('1', uptimeMs() - 60_000)
     await expect(run()).rejects.toMatchObject({ code: 'RESTORE_RUNNING' })
-    plant('1', now - 3_600_000)
+    // Neither a clock that jumps nor a machine that sleeps makes it older.
+    rig.aheadMs += 3_600_000
+    await expect(run()).rejects.toMatchObject({ code: 'RESTORE_RUNNING' })
+    plant('1', uptimeMs() - 3_600_000)
     expect(await run()).toBe('ran')
     // In this namespace the number says it all.
-    plant(thisSpace(), now)
+    plant(thisSpace(), uptimeMs())
     expect(await run()).toBe('ran')
   },
 )
+
+test('a holder that was stopped for long says so to others again, or learns that it is none any more', async () => {
+  const uptime = { ms: 1_000_000 }
+  const { db, log } = rig.deps
+  const leases = new RowLeases(
+    db,
+    () => log.listWorkspaces(),
+    () => uptime.ms,
+  )
+  const seen = () => Number(db.get('SELECT seen_ms FROM leases')?.seen_ms)
+  await leases.run(rig.workspace, 'restore', async (lease) => {
+    lease.check()
+    expect(seen()).toBe(1_000_000)
+    uptime.ms += 400_000
+    lease.check()
+    expect(seen()).toBe(1_400_000)
+    db.run(`UPDATE leases SET pid = 1, started = '1', space = '1', seen_ms = ?`, uptime.ms)
+    uptime.ms += 660_000
+    expect(() => lease.check()).toThrow(expect.objectContaining({ code: 'LEASE_LOST' }))
+    // The other one is done.
+    db.run('DELETE FROM leases')
+    expect(() => lease.check()).toThrow(expect.objectContaining({ code: 'LEASE_LOST' }))
+  })
+})
 
 test.skipIf(!canUnshare())(
   'a process in another PID namespace is kept out by a lease, and keeps others out',
@@ -120,4 +149,43 @@ test('a nested workspace shares the lease of the outer one', async () => {
   await expect(refused).rejects.toMatchObject({ code: 'STORE_LOCKED' })
   resolve()
   await held
+})
+
+test('a restore that lost its lease on the way is not recorded, and stays to be finished', async () => {
+  const first = await openRig()
+  first.put('a', 'before')
+  const turn = await first.turn('A', () => first.put('a', 'after'))
+  first.deps.close()
+  let [isLost, losesIt] = [false, true]
+  const restores = await attachRig(first.top, (deps) => ({
+    ...deps,
+    leases: {
+      isWanted: () => false,
+      findHolder: (workspace) => deps.leases.findHolder(workspace),
+      run: (workspace, purpose, work, waitSeconds) => {
+        const check = () => {
+          if (isLost) throw new DomainError('LEASE_LOST')
+        }
+        return deps.leases.run(workspace, purpose, (lease) => work({ ...lease, check }), waitSeconds)
+      },
+    },
+    writer: (...words) => {
+      const writer = deps.writer(...words)
+      const sync = writer.sync.bind(writer)
+      const syncAndLose = async (folders: readonly RelPath[]) => {
+        await sync(folders)
+        isLost = losesIt
+      }
+      return Object.assign(writer, { sync: syncAndLose })
+    },
+  }))
+  try {
+    await expect(restores.restore(turn)).rejects.toMatchObject({ code: 'LEASE_LOST' })
+    expect(restores.turns().map(({ kind }) => kind)).not.toContain('restore')
+    isLost = losesIt = false
+    expect(await restores.restore(turn)).toMatchObject({ status: 'done', recovered: true })
+    expect(restores.read('a')).toBe('before')
+  } finally {
+    restores.close()
+  }
 })

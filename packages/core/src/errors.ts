@@ -169,6 +169,11 @@ export const errorCatalogue = {
     message: 'Another restore is running in this workspace.',
     remedy: 'Wait for it to end and try again.',
   },
+  LEASE_LOST: {
+    message:
+      'This process stood still for so long that another one took the workspace over. It stopped where it was.',
+    remedy: 'Run `turnback status` to see whether a restore is unfinished: `turnback recover` finishes it.',
+  },
   POLICY_REFUSED: {
     message: 'The policy of this machine does not allow that.',
     remedy: 'Change it on the machine itself: `turnback policy set`.',

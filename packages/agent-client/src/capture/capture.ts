@@ -66,7 +66,11 @@ export function createCapture(
       }
     },
     makeCheckpoint: (lease, workspace, request) => makeCheckpoint(deps, lease, workspace, request),
-    recordRestore: (_lease, workspace, record) => recordRestore(deps, workspace, record),
+    recordRestore: (lease, workspace, record) =>
+      deps.log.transact(() => {
+        lease.check()
+        return recordRestore(deps, workspace, record)
+      }),
     isAwaitingAudit: (workspace) => audits?.isPending(workspace) ?? false,
     recordReport: (workspace, report) => recordReport(deps, workspace, report),
     isSettled: (workspace) => deps.captureLog.listUnsigned(workspace.id).length === 0,

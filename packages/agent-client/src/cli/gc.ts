@@ -9,7 +9,7 @@ import { overBudgetInWords } from './over-budget-words.ts'
 
 /** In a copy of the log nobody else is at work. */
 const FREE: Leases = {
-  run: (workspace, purpose, work) => work({ workspace: workspace.id, purpose }),
+  run: (workspace, purpose, work) => work({ workspace: workspace.id, purpose, check: () => {} }),
   findHolder: () => null,
   isWanted: () => false,
 }

@@ -158,6 +158,13 @@ async function run(
   deps.blobs.flush()
   if (plan.steps.length > 0) putJournal(deps, workspace, journal)
   return orNotRecorded(journal, async () =>
-    finish(deps, lease, workspace, journal, await carryOut(writer, plan.steps), false),
+    finish(
+      deps,
+      lease,
+      workspace,
+      journal,
+      await carryOut(writer, plan.steps, { check: () => lease.check() }),
+      false,
+    ),
   )
 }

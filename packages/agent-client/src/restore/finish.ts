@@ -56,6 +56,7 @@ export function finish(
   }
   if (isNothing) {
     deps.log.transact(() => {
+      lease.check()
       deps.capture.recordReport(workspace, report)
       deps.log.deleteJournal(workspace.id)
     })

@@ -33,7 +33,9 @@ export async function recoverIfNeeded(
   const journal = findJournal(deps, workspace)
   if (journal === null) return null
   const report = await orNotRecorded(journal, () =>
-    journal.isAborting ? rollBack(deps, workspace, journal) : rollForward(deps, lease, workspace, journal),
+    journal.isAborting
+      ? rollBack(deps, lease, workspace, journal)
+      : rollForward(deps, lease, workspace, journal),
   )
   return { report, journal }
 }
@@ -70,6 +72,7 @@ async function rollForward(
   const later = laterChanges(deps, workspace, journal)
   const steps = journal.plan.steps.map((step) => withLaterChanges(step, later.get(step.path) ?? []))
   const carried = await carryOut(writer, steps, {
+    check: () => lease.check(),
     choose: (step) => (isSomebodys(step, later.get(step.path) ?? []) ? CHANGED : resume(writer, step)),
   })
   return finish(deps, lease, workspace, { ...journal, plan: { ...journal.plan, steps } }, carried, true)
@@ -128,18 +131,25 @@ function withLaterChanges(step: PlanStep, later: readonly Change[]): PlanStep {
 }
 
 /** Gives back what the restore had written, path by path, as long as nobody changed it since. No turn comes of it. */
-async function rollBack(deps: Deps, workspace: Workspace, journal: Journal): Promise<RestoreReport> {
+async function rollBack(
+  deps: Deps,
+  lease: Lease,
+  workspace: Workspace,
+  journal: Journal,
+): Promise<RestoreReport> {
   const writer = deps.writer(workspace, journal.restore)
   writer.settle(journal.plan.steps, openedFolders(journal))
   const back = journal.plan.steps
     .toReversed()
     .map((step): PlanStep => ({ ...step, from: step.to, to: step.from }))
   const carried = await carryOut(writer, back, {
+    check: () => lease.check(),
     choose: (step) => resume(writer, step),
     placeOf: (index) => back.length - 1 - index,
   })
   const report = abortReport(deps, journal, carried)
   deps.log.transact(() => {
+    lease.check()
     deps.capture.recordReport(workspace, report)
     deps.log.deleteJournal(workspace.id)
   })

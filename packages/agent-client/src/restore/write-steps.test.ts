@@ -81,6 +81,24 @@ class Disk {
 const nameless = (count: number, sizeBytes?: number): PlanStep[] =>
   Array.from({ length: count }, (_, i) => step(`f${i}`, file(sizeBytes)))
 
+test('nothing more is begun, or named, by a process that may not write any more', async () => {
+  const disk = new Disk()
+  disk.isSlow = true
+  let mayWrite = true
+  const check = () => {
+    if (!mayWrite) throw new Error('lost')
+  }
+  const running = writeSteps(disk.writer(), nameless(2), { check }, () => {})
+  await expect.poll(() => disk.waiting.length).toBe(2)
+  mayWrite = false
+  for (const back of disk.waiting) back()
+  await expect(running).rejects.toThrow('lost')
+  expect(disk.done.filter((line) => line.startsWith('finish'))).toEqual([])
+  expect(disk.beside).toBe(0)
+  await expect(writeSteps(disk.writer(), nameless(1), { check }, () => {})).rejects.toThrow('lost')
+  expect(disk.beside).toBe(0)
+})
+
 test('a file gets its name after its bytes are durable, and names are given in the order of the plan', async () => {
   const disk = new Disk()
   disk.isSlow = true

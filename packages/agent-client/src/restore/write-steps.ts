@@ -18,6 +18,8 @@ export interface HowToWrite {
   readonly choose?: ChooseStep
   /** The place in the journal's plan of the n-th of the steps given here: it names temporary files. */
   readonly placeOf?: (index: number) => number
+  /** Throws when this process may not write any more. */
+  readonly check?: () => void
 }
 
 type TakeOutcome = (index: number, outcome: StepOutcome) => void
@@ -31,11 +33,11 @@ type TakeOutcome = (index: number, outcome: StepOutcome) => void
 export async function writeSteps(
   writer: TreeWriter,
   steps: readonly PlanStep[],
-  { choose = (step) => step, placeOf = (index) => index }: HowToWrite,
+  { choose = (step) => step, placeOf = (index) => index, check = () => {} }: HowToWrite,
   take: TakeOutcome,
 ): Promise<void> {
   const pace = new Pace()
-  const flight = new Flight(writer, pace, take)
+  const flight = new Flight(writer, pace, check, take)
   try {
     /** @returns false when there was no room for it beside what is in flight */
     const doOne = (step: PlanStep, index: number): boolean => {
@@ -52,6 +54,7 @@ export async function writeSteps(
       await writer.rest()
       await flight.land(isAfterAll(steps[next]) ? 0 : null)
       let isCrowded = false
+      check()
       writer.together(() => {
         do {
           const step = steps[next]
@@ -97,15 +100,17 @@ interface Flying {
 class Flight {
   readonly #writer: TreeWriter
   readonly #pace: Pace
+  readonly #check: () => void
   readonly #take: TakeOutcome
   readonly #flying: Flying[] = []
   #bytes = 0
   #syncs = 0
   readonly #forSync: (() => void)[] = []
 
-  constructor(writer: TreeWriter, pace: Pace, take: TakeOutcome) {
+  constructor(writer: TreeWriter, pace: Pace, check: () => void, take: TakeOutcome) {
     this.#writer = writer
     this.#pace = pace
+    this.#check = check
     this.#take = take
   }
 
@@ -125,9 +130,11 @@ class Flight {
   /** Gives names, until no more than so many files wait for theirs; until there is room for another one when null. */
   async land(most: number | null): Promise<void> {
     while (most === null ? !this.hasRoom : this.#flying.length > most) {
-      const first = this.#flying.shift()
+      const first = this.#flying[0]
       if (first === undefined) return
       await first.synced
+      this.#check()
+      this.#flying.shift()
       this.#bytes -= first.begun.sizeBytes
       this.#take(first.index, first.begun.finish())
       await this.#writer.rest()

@@ -1,7 +1,7 @@
 import { DomainError, invariant, limits, type WorkspaceId } from '@turnback/core'
-import type { Clock, Lease, Leases, Workspace } from '#ports.ts'
+import type { Lease, Leases, Workspace } from '#ports.ts'
 import type { Database } from './database.ts'
-import { isAlive, isOutOfSight, nameThisProcess, thisSpace } from './process.ts'
+import { isAlive, isOutOfSight, nameThisProcess, thisSpace, uptimeMs } from './process.ts'
 import { integer, type Row, text } from './rows.ts'
 
 const LOOK_AGAIN_MS = 25
@@ -9,26 +9,29 @@ const RELEASE_AGAIN_MS = 250
 /** So often a holder says that it is there, and so long one that can not be looked for is taken to be. */
 const SEEN_EVERY_MS = 30_000
 const SEEN_FOR_MS = 600_000
+/** A holder that has not said it for this long looks whether it is one still. */
+const SURE_FOR_MS = SEEN_FOR_MS / 2
 
 type Holder = { readonly pid: number; readonly purpose: Lease['purpose'] }
 
 /**
  * One row per workspace says who may look at its tree and write into it. Taken in a short transaction; the row of
  * a process that is gone counts for nothing, and that of one in another PID namespace as long as it goes on saying that
- * it is there. Inside one process the row is not enough, so a set says it too.
+ * it is there. Inside one process the row is not enough, so a set says it too. One that could not say it, because it was
+ * stopped for long, may have lost its lease meanwhile, and learns it from {@link Lease.check}.
  */
 export class RowLeases implements Leases {
   readonly #db: Database
-  readonly #clock: Clock
   readonly #listWorkspaces: () => Workspace[]
+  readonly #uptimeMs: () => number
   readonly #mine = new Map<WorkspaceId, Lease['purpose']>()
   /** Those of this process that wait for a workspace, to be told when it is free. */
   readonly #waiting = new Map<WorkspaceId, Set<() => void>>()
 
-  constructor(db: Database, clock: Clock, listWorkspaces: () => Workspace[]) {
+  constructor(db: Database, listWorkspaces: () => Workspace[], ofUptime: () => number = uptimeMs) {
     this.#db = db
-    this.#clock = clock
     this.#listWorkspaces = listWorkspaces
+    this.#uptimeMs = ofUptime
   }
 
   async run<T>(
@@ -49,11 +52,12 @@ export class RowLeases implements Leases {
       }
       await this.#waitFor(owner)
     }
-    const seen = setInterval(() => this.#saySeen(owner), SEEN_EVERY_MS).unref()
+    const hold = new Hold(() => this.#saySeen(owner), this.#uptimeMs)
+    const timer = setInterval(() => hold.saySeen(), SEEN_EVERY_MS).unref()
     try {
-      return await work({ workspace: workspace.id, purpose })
+      return await work({ workspace: workspace.id, purpose, check: () => hold.check() })
     } finally {
-      clearInterval(seen)
+      clearInterval(timer)
       this.#mine.delete(owner)
       this.#release(owner)
       for (const wake of this.#waiting.get(owner) ?? []) wake()
@@ -75,17 +79,19 @@ export class RowLeases implements Leases {
     waiting.delete(resolve)
   }
 
-  #saySeen(owner: WorkspaceId): void {
+  /** @returns whether it is ours still, and whether that could be said to others */
+  #saySeen(owner: WorkspaceId): Said {
+    const ours = [owner, process.pid, nameThisProcess().started, thisSpace()]
+    const where = 'WHERE workspace = ? AND pid = ? AND started = ? AND space = ?'
     try {
-      this.#db.transactLoosely(() =>
-        this.#db.run(
-          'UPDATE leases SET seen_ms = ? WHERE workspace = ? AND pid = ? AND space = ?',
-          ...[this.#clock.nowMs(), owner, process.pid, thisSpace()],
-        ),
+      const rows = this.#db.transactLoosely(() =>
+        this.#db.run(`UPDATE leases SET seen_ms = ? ${where}`, this.#uptimeMs(), ...ours),
       )
+      return rows === 0 ? 'lost' : 'said'
     } catch (error) {
       // On a full disk, say: it is tried again.
       if (!(error instanceof DomainError)) throw error
+      return this.#db.get(`SELECT 1 FROM leases ${where}`, ...ours) === undefined ? 'lost' : 'unsaid'
     }
   }
 
@@ -121,7 +127,7 @@ export class RowLeases implements Leases {
       const { pid, started, boot } = nameThisProcess()
       this.#db.run(
         'INSERT OR REPLACE INTO leases(workspace, pid, started, boot, purpose, space, seen_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
-        ...[owner, pid, started, boot, purpose, thisSpace(), this.#clock.nowMs()],
+        ...[owner, pid, started, boot, purpose, thisSpace(), this.#uptimeMs()],
       )
       this.#mine.set(owner, purpose)
       return null
@@ -131,7 +137,7 @@ export class RowLeases implements Leases {
   #counts(owner: WorkspaceId, row: Row): boolean {
     const name = { pid: integer(row, 'pid'), started: text(row, 'started'), boot: text(row, 'boot') }
     if (isOutOfSight(name, text(row, 'space')))
-      return this.#clock.nowMs() - integer(row, 'seen_ms') < SEEN_FOR_MS
+      return Math.abs(this.#uptimeMs() - integer(row, 'seen_ms')) < SEEN_FOR_MS
     return name.pid === process.pid ? this.#mine.has(owner) : isAlive(name)
   }
 
@@ -142,6 +148,36 @@ export class RowLeases implements Leases {
     )
     const first = around.sort((a, b) => a.root.length - b.root.length)[0]
     return first?.id ?? workspace.id
+  }
+}
+
+type Said = 'said' | 'unsaid' | 'lost'
+
+/** A lease that is held, as far as its holder knows. */
+class Hold {
+  readonly #say: () => Said
+  readonly #uptimeMs: () => number
+  #saidMs: number
+  #isLost = false
+
+  constructor(say: () => Said, ofUptime: () => number) {
+    this.#say = say
+    this.#uptimeMs = ofUptime
+    this.#saidMs = ofUptime()
+  }
+
+  saySeen(): void {
+    const nowMs = this.#uptimeMs()
+    const said = this.#say()
+    if (said === 'said') this.#saidMs = nowMs
+    // Lost is lost: who took it may be done by the time of another look, and the tree is not what it was.
+    if (said === 'lost') this.#isLost = true
+  }
+
+  /** Asked before every file, so it looks only when somebody can have taken it. */
+  check(): void {
+    if (!this.#isLost && this.#uptimeMs() - this.#saidMs >= SURE_FOR_MS) this.saySeen()
+    if (this.#isLost) throw new DomainError('LEASE_LOST')
   }
 }
 

@@ -26,6 +26,14 @@ export function isAlive(name: ProcessName): boolean {
   return stat === null ? name.started === '' : !stat.hasEnded && stat.started === name.started
 }
 
+/**
+ * Milliseconds of a clock that all processes since one start of the machine share, that nobody sets, and that stands still
+ * while the machine sleeps.
+ */
+export function uptimeMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n)
+}
+
 let space: string | null = null
 
 /** What process numbers are good in: the PID namespace, or '' where there is none. A container has one of its own. */
