@@ -149,6 +149,7 @@ export { ESCAPE, readName, writeName } from '#path/name.ts'
 export { isWithin, nameOf, parentOf, type RelPath, relPathSchema, seenPathSchema } from '#path/rel-path.ts'
 export { findPathFault, isGitDisguise, type PathFault, type Platform } from '#path/validate.ts'
 export { isOtherKind } from '#restore/conflict.ts'
+export { DATABASE_LOGS, databaseOf } from '#restore/database-files.ts'
 export type { PlanContent } from '#restore/decision.ts'
 export { orderSteps, type UnorderedStep } from '#restore/order.ts'
 export {

@@ -1,5 +1,5 @@
 import { ABSENT, type FileState, type PlanStep, type State } from '@turnback/core'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { BegunStep, StepOutcome, TreeWriter } from '#ports.ts'
 import { writeSteps } from './write-steps.ts'
 
@@ -25,6 +25,7 @@ class Disk {
   mostSyncs = 0
   isSlow = false
   failsAt = ''
+  changed: string[] = []
   /** So many files, with names or without, and the disk is full; what replaced files took is given back by resting. */
   roomFor = Number.POSITIVE_INFINITY
   #used = 0
@@ -33,7 +34,7 @@ class Disk {
   writer(): TreeWriter {
     return {
       look: () => ({ kind: 'absent' }),
-      holds: () => true,
+      holds: (path) => !this.changed.includes(path),
       narrowFolders: () => [],
       apply: ({ path }) => this.#say('apply', path),
       begin: ({ path, to }, index) => (to.kind === 'file' ? this.#begin(path, to, index) : null),
@@ -182,4 +183,58 @@ test('on a disk with room for a few more, those land before the next are begun, 
   disk.roomFor = 0
   await writeSteps(disk.writer(), nameless(2), {}, take)
   expect(outcomes.slice(0, 2)).toMatchObject([{ code: 'ENOSPC' }, { code: 'ENOSPC' }])
+})
+
+describe('the files of a database', () => {
+  const steps = [
+    step('a'),
+    step('app.db-wal', ABSENT, file()),
+    step('app.db', file(), file(2)),
+    step('app.db-journal'),
+    step('b'),
+  ]
+
+  test('are all durable before the first of them is touched, and then follow each other', async () => {
+    const disk = new Disk()
+    await writeSteps(disk.writer(), steps, {}, () => {})
+    expect(disk.done.slice(0, -3)).toEqual([
+      ...['begin a 0', 'synced a', 'finish a'],
+      ...['begin app.db 2', 'begin app.db-journal 3', 'synced app.db', 'synced app.db-journal'],
+      ...['apply app.db-wal', 'finish app.db', 'finish app.db-journal'],
+    ])
+    expect(disk.beside).toBe(0)
+  })
+
+  test.each(['app.db-wal', 'app.db', 'app.db-journal'])(
+    'are all left alone when somebody wrote to %s',
+    async (path) => {
+      const disk = new Disk()
+      disk.changed = [path]
+      const outcomes: StepOutcome[] = []
+      await writeSteps(disk.writer(), steps, {}, (index, outcome) => {
+        outcomes[index] = outcome
+      })
+      const changed: StepOutcome = { ok: false, why: 'changed' }
+      expect(outcomes).toEqual([{ ok: true }, changed, changed, changed, { ok: true }])
+      expect(disk.done.filter((line) => /^(apply|finish) app/.test(line))).toEqual([])
+      expect(disk.beside).toBe(0)
+    },
+  )
+
+  test('are all left alone when one of them can not be written, or is somebody else’s by now', async () => {
+    const outcomes: StepOutcome[] = []
+    const take = (index: number, outcome: StepOutcome): void => {
+      outcomes[index] = outcome
+    }
+    const kept: StepOutcome = { ok: false, why: 'changed' }
+    const choose = (each: PlanStep): StepOutcome | PlanStep => (each.path === 'app.db' ? kept : each)
+    await writeSteps(new Disk().writer(), steps.slice(1, 4), { choose }, take)
+    expect(outcomes).toEqual([kept, kept, kept])
+    const disk = new Disk()
+    disk.roomFor = 1
+    await writeSteps(disk.writer(), steps.slice(1, 4), {}, take)
+    expect(outcomes).toMatchObject([{ code: 'ENOSPC' }, { code: 'ENOSPC' }, { code: 'ENOSPC' }])
+    expect(disk.done.filter((line) => /^(apply|finish)/.test(line))).toEqual([])
+    expect(disk.beside).toBe(0)
+  })
 })

@@ -1,6 +1,7 @@
 import type { PlanStep } from '@turnback/core'
 import type { BegunStep, StepOutcome, TreeStep, TreeWriter } from '#ports.ts'
 import { Pace } from './pace.ts'
+import { countOfDatabase, writeDatabase } from './write-database.ts'
 
 /** Files that lie beside their places at once. More make nothing faster, and each holds two descriptors. */
 const MOST_FILES = 128
@@ -53,6 +54,17 @@ export async function writeSteps(
       await pace.breathe()
       await writer.rest()
       await flight.land(isAfterAll(steps[next]) ? 0 : null)
+      const ofOne = countOfDatabase(steps, next)
+      if (ofOne > 0) {
+        await flight.land(0)
+        await writer.rest('all')
+        const members = steps.slice(next, next + ofOne).map((step, i) => {
+          return { chosen: choose(step), index: next + i, place: placeOf(next + i) }
+        })
+        await writeDatabase(writer, members, take)
+        next += ofOne
+        continue
+      }
       let isCrowded = false
       check()
       writer.together(() => {
@@ -64,6 +76,7 @@ export async function writeSteps(
           !isCrowded &&
           next < steps.length &&
           !isAfterAll(steps[next]) &&
+          countOfDatabase(steps, next) === 0 &&
           flight.hasRoom &&
           !pace.isOver
         )

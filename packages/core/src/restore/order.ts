@@ -1,6 +1,7 @@
 import { foldKey } from '#path/fold.ts'
 import { parentOf, type RelPath } from '#path/rel-path.ts'
 import type { State } from '#tree/state.ts'
+import { databaseOf } from './database-files.ts'
 import type { PlanStep, StepPhase } from './restore-plan.ts'
 
 const PHASES: Readonly<Record<StepPhase, number>> = { room: 0, create: 1, delete: 2, rmdir: 3, modes: 4 }
@@ -12,7 +13,8 @@ export type UnorderedStep = Omit<PlanStep, 'phase'>
 /**
  * Gives each step its phase and puts them in the order in which a file system can take them: removals that
  * make room, children first; all that is to exist, parents first; other files; directories, children first;
- * at the end directories that are to be closed to their owner.
+ * at the end directories that are to be closed to their owner. The files of one database stand side by side: it is never
+ * there with a log that is not its own for longer than it takes to go from one step to the next.
  * @param ignoresCase true for a disk on which names that differ in case only are one: what goes makes room for its
  *   twin that comes
  */
@@ -24,12 +26,42 @@ export function orderSteps(steps: readonly UnorderedStep[], ignoresCase = false)
     if (step.from.kind === 'dir' && step.to.kind !== 'dir' && step.to.kind !== 'absent')
       roomFor.add(step.path)
   }
-  return steps
-    .map((step) => ({ ...step, phase: twins.has(step.path) ? ('room' as const) : phaseOf(step, roomFor) }))
+  const phased = steps.map((step) => ({
+    ...step,
+    phase: twins.has(step.path) ? ('room' as const) : phaseOf(step, roomFor),
+  }))
+  const databases = new Map(phased.filter(isOfFile).map((step) => [step.path, step]))
+  return phased
+    .map((step) => placed(step, databases))
     .sort(
       (a, b) =>
-        PHASES[a.phase] - PHASES[b.phase] || (isChildrenFirst(a.phase) ? -1 : 1) * compare(a.path, b.path),
+        PHASES[a.step.phase] - PHASES[b.step.phase] ||
+        (isChildrenFirst(a.step.phase) ? -1 : 1) * compare(a.place, b.place) ||
+        a.rank - b.rank,
     )
+    .map(({ step }) => step)
+}
+
+interface Placed {
+  readonly step: PlanStep
+  /** The path among which it stands. */
+  readonly place: RelPath
+  /** Its place among those that stand together. */
+  readonly rank: number
+}
+
+/** Beside its database: a log that goes goes just before, and one that comes comes just after. */
+function placed(step: PlanStep, databases: ReadonlyMap<RelPath, PlanStep>): Placed {
+  const base = databaseOf(step.path)
+  const database = base === step.path || !isOfFile(step) ? undefined : databases.get(base)
+  if (database === undefined) return { step, place: step.path, rank: 0 }
+  if (step.to.kind !== 'absent') return { step, place: base, rank: 1 }
+  const phase = step.phase === 'delete' ? database.phase : step.phase
+  return { step: { ...step, phase }, place: base, rank: -1 }
+}
+
+function isOfFile({ from, to }: UnorderedStep): boolean {
+  return from.kind !== 'dir' && to.kind !== 'dir'
 }
 
 function findGoingTwins(steps: readonly UnorderedStep[]): Set<RelPath> {

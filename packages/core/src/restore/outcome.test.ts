@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { textFile } from '#testing/index.ts'
 import { ABSENT, type DirState, type State } from '#tree/state.ts'
-import { orderSteps } from './order.ts'
+import { orderSteps, type UnorderedStep } from './order.ts'
 import { ALL_DONE, settleRestore } from './outcome.ts'
 import { previewOf } from './preview.ts'
 import type { PlanStep, RestorePlan } from './restore-plan.ts'
@@ -174,6 +174,43 @@ describe('orderSteps', () => {
       'rmdir e',
       'modes ro',
     ])
+  })
+})
+
+describe('orderSteps, for the files of a database', () => {
+  const order = (...steps: UnorderedStep[]) => orderSteps(steps).map(({ phase, path }) => `${phase} ${path}`)
+
+  it('has a log go just before its database is written, and come just after', () => {
+    const others = [
+      step('a', b, a, 'restored'),
+      step('app.db-a', b, a, 'restored'),
+      step('z', b, ABSENT, 'deleted'),
+    ]
+    const database = step('app.db', b, a, 'restored')
+    const gone = step('app.db-wal', b, ABSENT, 'deleted')
+    expect(order(...others, gone, database)).toEqual([
+      'create a',
+      'create app.db-wal',
+      'create app.db',
+      'create app.db-a',
+      'delete z',
+    ])
+    const come = step('app.db-journal', ABSENT, b, 'restored')
+    expect(order(come, gone, database)).toEqual([
+      'create app.db-wal',
+      'create app.db',
+      'create app.db-journal',
+    ])
+  })
+
+  it('has a log go before a database that goes too, and leaves folders and lone logs where they stand', () => {
+    expect(order(step('d', a, ABSENT, 'deleted'), step('d-wal', a, ABSENT, 'deleted'))).toEqual([
+      'delete d-wal',
+      'delete d',
+    ])
+    const alone = step('e-wal', a, ABSENT, 'deleted')
+    const folder = step('e', ABSENT, dir, 'directories.restored')
+    expect(order(alone, folder)).toEqual(['create e', 'delete e-wal'])
   })
 })
 

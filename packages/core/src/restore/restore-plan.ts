@@ -7,7 +7,7 @@ import type { AlsoUndone, KeptPath } from './report.ts'
 
 /**
  * When a step is carried out. `room`: removals that a later creation needs, children first. `create`:
- * everything that is to exist, parents first. `delete`: other files and links. `rmdir`: directories, children
+ * everything that is to exist, parents first, and logs of databases that go just before these are written. `delete`: other files and links. `rmdir`: directories, children
  * first. `modes`: directories that lose the owner's right to write, last and children first.
  */
 export type StepPhase = 'room' | 'create' | 'delete' | 'rmdir' | 'modes'

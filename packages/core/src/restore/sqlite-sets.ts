@@ -3,14 +3,10 @@ import type { RelPath } from '#path/rel-path.ts'
 import type { State } from '#tree/state.ts'
 import { stateIn, type Tree } from '#tree/tree.ts'
 import { keptBecauseOf } from './conflict.ts'
+import { DATABASE_LOGS, databaseOf } from './database-files.ts'
 import type { Decision, Keep, PlanContent, Write } from './decision.ts'
 import type { KeptPath } from './report.ts'
 
-/**
- * A SQLite database is a file and the logs beside it: one of them from another moment than the others is a damaged
- * database (sqlite.org/howtocorrupt.html). The shared memory (`-shm`) is made anew by whoever opens it.
- */
-const LOGS = ['-wal', '-journal'] as const
 const HEAD = 'SQLite format 3\0'
 
 /** What tells which paths are one database. */
@@ -24,7 +20,7 @@ export interface SetFacts {
 export function withWholeSets(paths: readonly RelPath[], facts: SetFacts): RelPath[] {
   const all = new Set(paths)
   for (const path of paths) {
-    const base = baseOf(path)
+    const base = databaseOf(path)
     for (const member of membersOf(base)) {
       if (member !== path && facts.stacks.has(member) && isDatabase(base, facts)) all.add(member)
     }
@@ -57,19 +53,15 @@ function findBases(byPath: ReadonlyMap<RelPath, Decision>, { tree }: SetFacts): 
   const bases = new Set<RelPath>()
   for (const [path, { act }] of byPath) {
     if (act !== 'write') continue
-    const base = baseOf(path)
-    if (base !== path || LOGS.some((end) => byPath.has(base + end) || tree.has(base + end))) bases.add(base)
+    const base = databaseOf(path)
+    if (base !== path || DATABASE_LOGS.some((end) => byPath.has(base + end) || tree.has(base + end)))
+      bases.add(base)
   }
   return bases
 }
 
-function baseOf(path: RelPath): RelPath {
-  const end = LOGS.find((each) => path.endsWith(each))
-  return end === undefined ? path : path.slice(0, -end.length)
-}
-
 function membersOf(base: RelPath): RelPath[] {
-  return [base, ...LOGS.map((end) => base + end)]
+  return [base, ...DATABASE_LOGS.map((end) => base + end)]
 }
 
 function findKept(
