@@ -22,7 +22,7 @@ const GRADES: Readonly<Record<Grade, string>> = {
   C: 'every folder on the way is checked, on a system that cannot open files without following links: not safe from a program that races a restore',
 }
 
-/** Whether this machine is well: nothing is changed, and a store that cannot be opened is a finding, not the end. */
+/** Whether this machine is well. A store is opened as any command opens it, and brought up to date; a store that cannot be opened is a finding, not the end. */
 export const register: Register = (program, context) => {
   program
     .command('doctor')

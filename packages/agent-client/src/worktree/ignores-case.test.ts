@@ -18,6 +18,16 @@ test.each([[true], [false]])('a disk that ignores case: %s', (isIgnoring) => {
   expect(ask('/w/_')).toBe(isIgnoring)
 })
 
+test('a name that goes meanwhile says nothing, and a folder that cannot be listed minds case', () => {
+  const disk = diskOf(['/w', '/w/gone', '/w/there'], true)
+  const place = (path: string) => (path.endsWith('gone') ? null : disk.place(path))
+  expect(ignoresCase('/w', { ...disk, place })).toBe(true)
+  const list = () => {
+    throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES', syscall: 'scandir' })
+  }
+  expect(ignoresCase('/w', { ...disk, list })).toBe(false)
+})
+
 test('two names that differ in case only show that it is not ignored', () => {
   expect(ignoresCase('/1', diskOf(['/1', '/1/a', '/1/A'], false))).toBe(false)
 })

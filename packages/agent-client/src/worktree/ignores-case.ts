@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { isSystemError } from './fault.ts'
 
 /** What is looked at to find out. */
 interface Disk {
@@ -18,15 +19,27 @@ const REAL: Disk = {
 
 /**
  * Whether names that differ in letter case only are one name in a folder. Nothing is written to find out: a name that is
- * there is asked for in the other case.
+ * there is asked for in the other case. A folder that cannot be looked into is taken to mind case: whoever writes there
+ * finds out what is wrong with it, and says so.
  */
 export function ignoresCase(root: string, disk: Disk = REAL): boolean {
+  try {
+    return findOut(root, disk)
+  } catch (error) {
+    if (isSystemError(error)) return false
+    throw error
+  }
+}
+
+function findOut(root: string, disk: Disk): boolean {
   for (const [folder, names] of namesToTry(root, disk)) {
     for (const name of names) {
       const other = inOtherCase(name)
       if (other === name || names.includes(other)) continue
       const place = disk.place(join(folder, name))
-      return place !== null && disk.place(join(folder, other)) === place
+      // It went while this looked, and says nothing.
+      if (place === null) continue
+      return disk.place(join(folder, other)) === place
     }
   }
   return false
