@@ -15,6 +15,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { DomainError } from '@turnback/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { CaptureRig, canMount, outline, PLAIN_UID } from './support/capture-rig.ts'
+import { watchSteps } from './support/fs-steps.ts'
+import { makeError } from './support/step-error.ts'
 
 let rig: CaptureRig
 beforeEach(() => {
@@ -242,4 +244,34 @@ test('what this user may not read is named; its paths are never taken for absent
     entries: [{ path: 'closed', after: { kind: 'dir', mode: 0 } }],
     skipped: [{ path: 'closed', reason: 'unreadable' }],
   })
+})
+
+test('a folder that the disk gives no facts of is told as not read, and nothing in it as gone', async () => {
+  for (const path of ['src/d/a', 'src/d/deep/b', 'c']) rig.write(path, path)
+  await rig.init()
+  const turn = await rig.begin()
+  rig.write('c', 'changed')
+  const stop = watchSteps([rig.root], (step, when) => {
+    if (when === 'before' && step.call === 'lstatSync' && step.target === rig.at('src/d'))
+      throw makeError(step, 'EIO')
+  })
+  try {
+    await rig.end()
+  } finally {
+    stop()
+  }
+  const manifest = await rig.manifest(turn)
+  expect(manifest.coverage).toMatchObject({ complete: false })
+  expect(outline(manifest)).toEqual([
+    'c: file → file',
+    'src/d: dir → unreadable',
+    'src/d/a: file → unreadable',
+    'src/d/deep: dir → unreadable',
+    'src/d/deep/b: file → unreadable',
+  ])
+  // The next look sees it again.
+  await rig.begin({ session: 's2' })
+  expect(
+    [...rig.deps.log.getKnownTree(rig.workspace.id).values()].some(({ kind }) => kind === 'skipped'),
+  ).toBe(false)
 })

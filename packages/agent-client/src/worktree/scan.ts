@@ -181,6 +181,8 @@ export class Scan {
       if (there === 'unreadable') {
         const entry = same(before, unknownBecause('unreadable'))
         this.unreadable++
+        // If it is a folder still, what lies in it is no more known than itself.
+        this.shut.set(path, 'unreadable')
         entries.set(name, entry)
         this.#noteSkipped(path, entry)
         continue
