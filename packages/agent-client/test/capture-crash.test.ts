@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -244,6 +245,25 @@ test('what this user may not read is named; its paths are never taken for absent
     entries: [{ path: 'closed', after: { kind: 'dir', mode: 0 } }],
     skipped: [{ path: 'closed', reason: 'unreadable' }],
   })
+})
+
+test('a link that can not be read is told as not read', async () => {
+  symlinkSync('to', rig.at('link'))
+  await rig.init()
+  const turn = await rig.begin()
+  rmSync(rig.at('link'))
+  symlinkSync('elsewhere', rig.at('link'))
+  const stop = watchSteps([rig.root], (step, when) => {
+    if (when === 'before' && step.call === 'readlinkSync') throw makeError(step, 'EACCES')
+  })
+  try {
+    await rig.end()
+  } finally {
+    stop()
+  }
+  const manifest = await rig.manifest(turn)
+  expect(outline(manifest)).toEqual(['link: symlink → unreadable'])
+  expect(manifest.coverage).toMatchObject({ complete: false, reason: '1 path(s) could not be read' })
 })
 
 test('a folder that the disk gives no facts of is told as not read, and nothing in it as gone', async () => {

@@ -248,8 +248,10 @@ export class Scan {
       return item.before
     try {
       return { state: { kind: 'symlink', target: writeName(readlinkSync(item.at, 'buffer')) }, stamp }
-    } catch {
-      return { state: unknownBecause('changed-while-reading'), stamp: '' }
+    } catch (error) {
+      const isGone = isSystemError(error) && (error.code === 'ENOENT' || error.code === 'EINVAL')
+      if (!isGone) this.unreadable++
+      return { state: unknownBecause(isGone ? 'changed-while-reading' : 'unreadable'), stamp: '' }
     }
   }
 
