@@ -5,6 +5,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lchownSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -415,6 +416,37 @@ describe('whose a file is', () => {
       ok: true,
     })
     expect(ownerOf('theirs/b')[0]).toBe(0)
+  })
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'is not given with a secret: whose lies there may not be let read it',
+    () => {
+      const a = put('theirs/.env', 'put here')
+      giveAway('theirs', 'theirs/.env')
+      const secret = Buffer.from('KEY=1')
+      const blob: BlobId = `s${'a'.repeat(52)}`
+      blobs.set(blob, secret)
+      const to: FileState = { kind: 'file', blob, sizeBytes: secret.length, mode: 0o600 }
+      const outcome = writerFor().apply({ path: 'theirs/.env', from: a, to }, 0)
+      expect(outcome).toEqual({ ok: true, lost: ['owner'] })
+      expect([...ownerOf('theirs/.env'), modeOf('theirs/.env')]).toEqual([0, 0, 0o600])
+    },
+  )
+
+  test.skipIf(process.getuid?.() !== 0)('is said of links, and of a file in place of what was none', () => {
+    const lost = { ok: true, lost: ['owner'] }
+    const link = (target: string): State => ({ kind: 'symlink', target })
+    mkdirSync(join(root, 'theirs/d'), { recursive: true })
+    for (const name of ['a', 'b']) symlinkSync('old', join(root, 'theirs', name))
+    for (const name of ['a', 'b']) lchownSync(join(root, 'theirs', name), NOBODY, NOBODY)
+    giveAway('theirs', 'theirs/d')
+    const writer = writerFor()
+    expect(writer.apply({ path: 'theirs/new', from: ABSENT, to: link('x') }, 0)).toEqual(lost)
+    expect(writer.apply({ path: 'theirs/a', from: link('old'), to: link('x') }, 1)).toEqual(lost)
+    expect(writer.apply({ path: 'theirs/b', from: link('old'), to: fileState('v1') }, 2)).toEqual(lost)
+    const dir: State = { kind: 'dir', mode: modeOf('theirs/d') }
+    expect(writer.apply({ path: 'theirs/d', from: dir, to: fileState('v1') }, 3)).toEqual(lost)
+    expect(writer.apply({ path: 'own', from: ABSENT, to: link('x') }, 4)).toEqual({ ok: true })
   })
 
   test.skipIf(process.getuid?.() !== 0)('is said when who restores may not give it away', () => {

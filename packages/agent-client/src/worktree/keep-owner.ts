@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs'
 import { fchownSync, fstatSync } from 'node:fs'
-import type { State } from '@turnback/core'
+import { type FileState, isSealed, type State } from '@turnback/core'
 import type { Folder } from './anchored.ts'
 import { isSystemError } from './fault.ts'
 import { lstatIn } from './look.ts'
@@ -17,18 +17,36 @@ interface Place {
 /**
  * Gives a file that takes the place of another the same owner and group. To be called before it gets its mode. Whose a
  * file was that is not there any more nobody wrote down: made anew it belongs to who restores it, which is said when
- * its folder is somebody else's. It is not given to the folder's owner: they may never have been let read it.
+ * its folder is somebody else's. It is not given to the folder's owner: they may never have been let read it. Nor is a
+ * secret given to whose file lies there now: they may have put it there to get the secret.
  */
-export function keepOwner({ folder, name, onLost }: Place, fd: number, from: State): void {
-  if (from.kind === 'absent' && isOthers(folder)) onLost('owner')
-  if (from.kind !== 'file') return
+export function keepOwner(place: Place, fd: number, from: State, to: FileState): void {
+  const { folder, name, onLost } = place
   const made = fstatSync(fd, { bigint: true })
+  if (from.kind !== 'file') {
+    sayIfNotTheirs(place, made, from)
+    return
+  }
   const there = lstatIn(folder, name)
   // What is there now is looked at once more before anything takes its place.
   if (there === null || !there.isFile() || isSameOwner(made, there)) return
+  if (isSealed(to.blob)) {
+    onLost('owner')
+    return
+  }
   if (give(fd, there.uid, there.gid)) return
   if (made.gid !== there.gid) give(fd, made.uid, there.gid)
   if (!isSameOwner(fstatSync(fd, { bigint: true }), there)) onLost('owner')
+}
+
+/**
+ * Says it when something is somebody else's than what it replaces, or than its folder. Links get no other owner: what
+ * lies under a name may be another file by the time that it is given away.
+ */
+export function sayIfNotTheirs({ folder, name, onLost }: Place, made: BigIntStats, from: State): void {
+  const there = from.kind === 'absent' ? null : lstatIn(folder, name)
+  const isTheirs = there === null ? !isOthers(folder) : isSameOwner(made, there)
+  if (!isTheirs) onLost('owner')
 }
 
 /** True when what is made in a folder belongs to somebody else than the folder does. */

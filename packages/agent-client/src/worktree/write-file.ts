@@ -15,7 +15,7 @@ import {
 import { type FileState, type LostTrait, readName, type State, type SymlinkState } from '@turnback/core'
 import type { Folder } from './anchored.ts'
 import { isSystemError, StepFault } from './fault.ts'
-import { keepOwner } from './keep-owner.ts'
+import { keepOwner, sayIfNotTheirs } from './keep-owner.ts'
 import {
   holdsIn,
   type IsNamed,
@@ -89,6 +89,8 @@ export function placeLink(at: Placing, from: State, to: SymlinkState): void {
   const target = readName(to.target)
   if (target === null) throw new StepFault('missing-blob')
   symlinkSync(Buffer.from(target), at.folder.at(at.temp))
+  const made = lstatIn(at.folder, at.temp)
+  if (made !== null) sayIfNotTheirs(at, made, from)
   placeTemp(at, from)
 }
 
@@ -106,7 +108,7 @@ export function writeBeside(at: Placing, from: State, to: FileState, pieces: Pie
       written += writeAll(fd, piece)
     })
     if (written !== to.sizeBytes) throw new StepFault('missing-blob')
-    keepOwner(at, fd, from)
+    keepOwner(at, fd, from, to)
     fchmodSync(fd, to.mode & FILE_MODE)
     at.onMoment('sync')
     return fd
