@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { closeSync, lstatSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, lstatSync, openSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { zstdDecompressSync } from 'node:zlib'
@@ -185,6 +185,38 @@ test.each([false, true])('a big file goes through in pieces (sealed: %s)', (seal
     expect.objectContaining({ code: 'BLOB_HASH_MISMATCH' }),
   )
 })
+
+test.each(['small', 'big'])(
+  'a %s blob whose pack is rewritten while many are read together is found where it is now',
+  (kind) => {
+    const content = kind === 'small' ? text(100, 9) : randomBytes(9_000_000)
+    const { packedBlobs } = rig.deps
+    const first = packedBlobs.put(rig.workspace.id, text(3, 1), false)
+    packedBlobs.flush()
+    const id = packedBlobs.put(rig.workspace.id, content, false)
+    packedBlobs.flush()
+    rig.reopen()
+    const { blobs } = rig.deps
+    const read = blobs.together(() => {
+      expect(blobs.findSize(first)).toBe(text(3, 1).length)
+      rewritePacks()
+      const pieces: Uint8Array[] = []
+      blobs.readPieces(id, (piece) => pieces.push(piece.slice()))
+      return Buffer.concat(pieces)
+    })
+    expect(read.equals(content)).toBe(true)
+    expect(rig.deps.blobs.together(() => Buffer.from(blobs.read(first)).equals(text(3, 1)))).toBe(true)
+  },
+)
+
+/** As gc does in a process of its own: the same blobs in other packs, and the old ones gone. */
+function rewritePacks(): void {
+  for (const name of readdirSync(store('packs'))) renameSync(store('packs', name), store('packs', `z${name}`))
+  const db = new DatabaseSync(store('turnback.db'), { enableForeignKeyConstraints: false })
+  db.exec(`BEGIN IMMEDIATE; UPDATE packs SET id = id + 1000, name = 'z' || name;
+    UPDATE blobs SET pack = pack + 1000; UPDATE blocks SET pack = pack + 1000; COMMIT`)
+  db.close()
+}
 
 test('what is sent to the service is whole: the wire knows no deltas and no blocks', async () => {
   const first = text(300, 8)

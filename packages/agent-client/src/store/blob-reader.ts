@@ -16,6 +16,8 @@ export interface ReaderParts {
   readonly storeKey: () => Uint8Array
   /** Keys under which sealed blobs may be named. */
   readonly idKeys: () => readonly Uint8Array[]
+  /** What the index tells from here on is as it stands now, also where many reads share one look at it. */
+  readonly lookAgain: () => void
 }
 
 export interface BlobMember {
@@ -59,6 +61,7 @@ export class BlobReader {
       readBig(place, this.#sourceOf(place), count)
     } catch (error) {
       // Its pack was rewritten before it was opened: nothing was given away yet, so it can be looked for again.
+      this.#parts.lookAgain()
       const moved = this.#parts.index.find(id)
       const isElsewhere = moved !== null && (moved.pack !== place.pack || moved.at !== place.at)
       if (!(error instanceof DomainError) || taken > 0 || !isElsewhere) throw error
@@ -116,6 +119,7 @@ export class BlobReader {
     } catch (error) {
       if (!(error instanceof DomainError)) throw error
       this.forget()
+      this.#parts.lookAgain()
       return work()
     }
   }

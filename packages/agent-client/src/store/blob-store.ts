@@ -24,6 +24,8 @@ export class PackedBlobs implements BlobStore {
   readonly #idKeys = new Map<WorkspaceId, Uint8Array>()
   #waiting: Frame[] = []
   #waitingBytes = 0
+  /** Reads share one look at the index: no more than what makes them quick. */
+  #isTogether = false
   #writer: PackWriter | null = null
   #handedOver: FinishedPack[] = []
   /** Ids that the next flush lists. */
@@ -49,6 +51,9 @@ export class PackedBlobs implements BlobStore {
       packs: folder.reader,
       storeKey,
       idKeys: () => db.all('SELECT id_key FROM workspaces').map((row) => bytes(row, 'id_key')),
+      lookAgain: () => {
+        if (this.#isTogether) db.renewSnapshot()
+      },
     })
     this.#sink = new BlobSink({
       storeKey,
@@ -105,7 +110,13 @@ export class PackedBlobs implements BlobStore {
 
   together<T>(work: () => T): T {
     // What waits to be listed may have to be listed first, which is no reading.
-    return this.#added.size > 0 ? work() : this.#db.snapshot(work)
+    if (this.#added.size > 0 || this.#isTogether) return work()
+    this.#isTogether = true
+    try {
+      return this.#db.snapshot(work)
+    } finally {
+      this.#isTogether = false
+    }
   }
 
   idOf(workspace: WorkspaceId, content: Uint8Array, sealed: boolean): BlobId {

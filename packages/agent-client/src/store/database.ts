@@ -145,6 +145,11 @@ export class Database {
     }
   }
 
+  /** Inside a {@link Database.snapshot} that is one for speed only: from here on the store as it is now. */
+  renewSnapshot(): void {
+    if (this.#isReading) this.#translate(() => this.#db.exec('COMMIT; BEGIN'))
+  }
+
   /** Statements without values, several at once. */
   exec(sql: string): void {
     this.#translate(() => this.#db.exec(sql))

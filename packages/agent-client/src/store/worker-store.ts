@@ -50,7 +50,10 @@ export class WorkerStore {
     this.#index = new BlobIndex(this.#db)
     this.#packs = new PackReader(packs, tmp, this.#db)
     const storeKey = () => facts.storeKey
-    const reader = new BlobReader({ index: this.#index, packs: this.#packs, storeKey, idKeys: () => [] })
+    const reader = new BlobReader({
+      ...{ index: this.#index, packs: this.#packs, storeKey, idKeys: () => [] },
+      lookAgain: () => this.#db.renewSnapshot(),
+    })
     this.#sink = new BlobSink({
       storeKey,
       idKey: () => facts.idKey,
