@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { TurnId } from '@turnback/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeCheckpoint } from '#capture/checkpoint.ts'
@@ -7,6 +8,7 @@ import { gcParts } from '#cli/gc-parts.ts'
 import { runCommandLine } from '#cli/run.ts'
 import { collectGarbage, type GcParts, type GcResult } from '#store/gc.ts'
 import { isRemoved } from '#store/gone-workspaces.ts'
+import { RestoreRows } from '#store/restore-rows.ts'
 import { runHere } from './support/command-here.ts'
 import { openRig, type Rig } from './support/restore-rig.ts'
 
@@ -343,4 +345,23 @@ test('a workspace is forgotten when its folder was removed long ago, not when it
   await gc()
   expect(rig.deps.db.all('SELECT id FROM blobs')).toEqual([])
   mkdirSync(rig.root)
+})
+
+test('restores are listed whole while gc of another process removes them', async () => {
+  rig.put('a', '1')
+  await write('a', '2')
+  const { turn } = await rig.undo()
+  const { db } = rig.deps
+  const other = new DatabaseSync(join(rig.home, 'store/turnback.db'))
+  const all = db.all.bind(db)
+  const meddled = Object.assign(db, {
+    all: (...words: Parameters<typeof all>) => {
+      const rows = all(...words)
+      other.exec('DELETE FROM restores')
+      return rows
+    },
+  })
+  expect(new RestoreRows(meddled).list(rig.workspace.id).map((row) => row.turn)).toEqual([turn])
+  expect(new RestoreRows(meddled).list(rig.workspace.id)).toEqual([])
+  other.close()
 })

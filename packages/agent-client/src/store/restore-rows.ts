@@ -21,10 +21,13 @@ export class RestoreRows {
     this.#db = db
   }
 
+  /** All of them as they are now: `gc` removes rows without waiting for who only looks. */
   list(workspace: WorkspaceId): RestoreRow[] {
-    return this.#db
-      .all('SELECT turn FROM restores WHERE workspace = ? ORDER BY scan', workspace)
-      .map((row) => this.#toRow(id(row, 'turn', 't')))
+    return this.#db.snapshot(() =>
+      this.#db
+        .all('SELECT turn FROM restores WHERE workspace = ? ORDER BY scan', workspace)
+        .map((row) => this.#toRow(id(row, 'turn', 't'))),
+    )
   }
 
   #toRow(turn: TurnId): RestoreRow {
