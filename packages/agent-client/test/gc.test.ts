@@ -1,13 +1,15 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { TurnId } from '@turnback/core'
+import { gzipSync } from 'node:zlib'
+import { DomainError, type TurnId } from '@turnback/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeCheckpoint } from '#capture/checkpoint.ts'
 import { gcParts } from '#cli/gc-parts.ts'
 import { runCommandLine } from '#cli/run.ts'
 import { collectGarbage, type GcParts, type GcResult } from '#store/gc.ts'
 import { isRemoved } from '#store/gone-workspaces.ts'
+import { keepReserve, releaseReserve } from '#store/reserve.ts'
 import { RestoreRows } from '#store/restore-rows.ts'
 import { runHere } from './support/command-here.ts'
 import { openRig, type Rig } from './support/restore-rig.ts'
@@ -364,4 +366,49 @@ test('restores are listed whole while gc of another process removes them', async
   expect(new RestoreRows(meddled).list(rig.workspace.id).map((row) => row.turn)).toEqual([turn])
   expect(new RestoreRows(meddled).list(rig.workspace.id)).toEqual([])
   other.close()
+})
+
+test('on a disk that fills up on the way, gc says how much it had removed by then', async () => {
+  for (const text of ['1', '2', '3', '4']) await write('a', text)
+  passDays(15)
+  await write('a', 'last')
+  const { leases } = rig.deps
+  let steps = 0
+  const full: typeof leases = {
+    findHolder: (workspace) => leases.findHolder(workspace),
+    isWanted: () => false,
+    run: async (workspace, purpose, work, waitSeconds) => {
+      steps++
+      if (steps > 1) throw new DomainError('STORE_FULL')
+      return leases.run(workspace, purpose, work, waitSeconds)
+    },
+  }
+  const before = rig.turns().length
+  const store = join(rig.home, 'store')
+  keepReserve(store)
+  // The first step is done, and then neither the second one nor another try with the reserve has room.
+  await expect(gc({ leases: full, changesAtOnce: 1 })).rejects.toMatchObject({
+    code: 'STORE_FULL',
+    message: expect.stringContaining('; one turn could be removed.'),
+  })
+  expect(rig.turns().length).toBe(before - 1)
+  expect(releaseReserve(store), 'it was given up').toBe(false)
+  steps = 0
+  const half: typeof leases = {
+    ...full,
+    run: (workspace, purpose, work, waitSeconds) =>
+      steps++ === 1
+        ? Promise.reject(new DomainError('STORE_FULL'))
+        : leases.run(workspace, purpose, work, waitSeconds),
+  }
+  keepReserve(store)
+  expect(await gc({ leases: half, changesAtOnce: 1 }), 'both tries are counted').toMatchObject({ turns: 3 })
+})
+
+test('what is kept for gc holds its room on a file system that compresses', () => {
+  const store = join(rig.home, 'store')
+  releaseReserve(store)
+  keepReserve(store)
+  const bytes = readFileSync(join(store, 'reserve'))
+  expect(gzipSync(bytes).length).toBeGreaterThanOrEqual(bytes.length)
 })

@@ -98,33 +98,52 @@ export async function collectGarbage(parts: GcParts): Promise<GcResult> {
 }
 
 async function collectWithRoom(parts: GcParts): Promise<GcResult> {
-  if (parts.isDryRun) return collect(parts)
+  const gone: Gone = { turns: 0, workspaces: 0 }
+  if (parts.isDryRun) return collect(parts, gone)
   let result: GcResult
   try {
-    result = await collect(parts)
+    result = await collect(parts, gone)
   } catch (error) {
-    if (!(error instanceof DomainError) || error.code !== 'STORE_FULL') throw error
-    if (!releaseReserve(parts.store)) throw noRoomForGc(error)
+    if (!isFull(error)) throw error
+    if (!releaseReserve(parts.store)) throw noRoomForGc(error, gone)
     parts.db.exec(`PRAGMA wal_autocheckpoint = ${TIGHT.pages}`)
-    result = await collect({ ...parts, changesAtOnce: TIGHT.changes })
+    result = await collectTightly(parts, gone)
   }
   keepReserve(parts.store)
   return result
 }
 
-function noRoomForGc({ details, cause }: DomainError): DomainError {
-  const message =
-    'The disk that holds the store is full, and gc has to write a little before it can remove something; nothing was removed.'
-  return new DomainError('STORE_FULL', details, { message, cause })
+async function collectTightly(parts: GcParts, gone: Gone): Promise<GcResult> {
+  try {
+    return await collect({ ...parts, changesAtOnce: TIGHT.changes }, gone)
+  } catch (error) {
+    throw isFull(error) ? noRoomForGc(error, gone) : error
+  }
 }
 
-async function collect(parts: GcParts): Promise<GcResult> {
+/** What was removed from the log so far: it stays removed, whatever comes after. */
+interface Gone {
+  turns: number
+  workspaces: number
+}
+
+function isFull(error: unknown): error is DomainError {
+  return error instanceof DomainError && error.code === 'STORE_FULL'
+}
+
+function noRoomForGc({ details, cause }: DomainError, { turns }: Gone): DomainError {
+  const removed = turns === 0 ? 'no turn' : turns === 1 ? 'one turn' : `${turns} turns`
+  const message = `The disk that holds the store is full, and gc has to write a little before it can remove something; ${removed} could be removed.`
+  return new DomainError('STORE_FULL', { ...details, turns }, { message, cause })
+}
+
+async function collect(parts: GcParts, gone: Gone): Promise<GcResult> {
   const { db, packs, progress } = parts
   const before = packs.bytesInPacks() + sizeOfLog(parts.store)
   progress('looking')
   const marks = new BlobMarks(db, parts.log)
-  const workspaces = forgetGone(parts)
-  const cut = await cutLogs(parts, marks)
+  forgetGone(parts, gone)
+  const busy = await cutLogs(parts, marks, gone)
   progress('blobs')
   const how = { db, marks, nowMs: parts.nowMs, graceMs: parts.graceMs ?? GRACE_MS }
   condemn(how)
@@ -136,12 +155,11 @@ async function collect(parts: GcParts): Promise<GcResult> {
     budgetBytes: parts.limits.budgetBytes,
   }
   return {
-    turns: cut.turns + workspaces.turns,
-    workspaces: workspaces.count,
+    ...gone,
     ...swept,
     ...room,
     bytesFreed,
-    busy: cut.busy,
+    busy,
     overBudget: describeOverBudget(db, parts.log.listWorkspaces(), size, parts),
   }
 }
@@ -186,33 +204,33 @@ function tidyLog(db: Database): void {
   db.exec('PRAGMA wal_checkpoint(PASSIVE)')
 }
 
-function forgetGone({ db, log, limits, isLoggedIn, nowMs }: GcParts): { count: number; turns: number } {
-  const gone = log
-    .listWorkspaces()
-    .filter((workspace) => isForgotten(db, workspace, { nowMs, days: limits.retentionDays, isLoggedIn }))
-  const turns = gone.reduce((sum, { id }) => sum + forgetWorkspace(db, id), 0)
-  return { count: gone.length, turns }
+function forgetGone({ db, log, limits, isLoggedIn, nowMs }: GcParts, gone: Gone): void {
+  for (const workspace of log.listWorkspaces()) {
+    if (!isForgotten(db, workspace, { nowMs, days: limits.retentionDays, isLoggedIn })) continue
+    gone.turns += forgetWorkspace(db, workspace.id)
+    gone.workspaces++
+  }
 }
 
-async function cutLogs(parts: GcParts, marks: BlobMarks): Promise<{ turns: number; busy: number }> {
+/** @returns how many workspaces were busy */
+async function cutLogs(parts: GcParts, marks: BlobMarks, gone: Gone): Promise<number> {
   const { db, log, limits, nowMs } = parts
   const how = { nowMs, isLoggedIn: parts.isLoggedIn }
   const inputs = new Map(log.listWorkspaces().map(({ id }) => [id, readRetentionInput(db, id, how)]))
   marks.collect()
   const cuts = chooseCuts(inputs, limits, marks, nowMs, sizeOfLog(parts.store))
-  let [turns, busy] = [0, 0]
+  let busy = 0
   for (const workspace of log.listWorkspaces()) {
     const cut = cuts.get(workspace.id)
     const input = inputs.get(workspace.id)
     if (cut !== undefined && input !== undefined) {
-      const done = await cutInSteps(parts, workspace, input, cut)
-      turns += done.turns
-      if (done.isBusy) busy++
+      const isBusy = await cutInSteps(parts, workspace, { input, cut }, gone)
+      if (isBusy) busy++
     }
-    turns += dropReleased(parts, workspace.id)
+    gone.turns += dropReleased(parts, workspace.id)
     if (await parts.pause()) break
   }
-  return { turns, busy }
+  return busy
 }
 
 function sizeOfLog(store: string): number {
@@ -222,15 +240,15 @@ function sizeOfLog(store: string): number {
 /**
  * Cuts a log a little at a time. Nobody may plan a restore meanwhile, so each step holds the workspace's lease; whoever
  * wants it waits for that step, and one who has it is not waited for.
+ * @returns whether somebody had it
  */
 async function cutInSteps(
   parts: GcParts,
   workspace: Workspace,
-  input: RetentionInput,
-  cut: number,
-): Promise<{ turns: number; isBusy: boolean }> {
+  { input, cut }: { readonly input: RetentionInput; readonly cut: number },
+  gone: Gone,
+): Promise<boolean> {
   const { log, leases, nowMs } = parts
-  let turns = 0
   for (const scan of stepsTo(parts, workspace.id, input, cut)) {
     parts.progress(`turns of ${workspace.root}`)
     try {
@@ -240,7 +258,7 @@ async function cutInSteps(
         async () => {
           // What an interrupted restore is about is needed until it is finished.
           if (log.findJournal(workspace.id) !== null || !isStillFree(parts, workspace.id, scan)) return
-          turns += cutLog(parts, workspace.id, scan, new Date(nowMs).toISOString()).turns
+          gone.turns += cutLog(parts, workspace.id, scan, new Date(nowMs).toISOString()).turns
         },
         0,
       )
@@ -248,11 +266,11 @@ async function cutInSteps(
       const isBusy =
         error instanceof DomainError && (error.code === 'STORE_LOCKED' || error.code === 'RESTORE_RUNNING')
       if (!isBusy) throw error
-      return { turns, isBusy }
+      return true
     }
     if (await parts.pause()) break
   }
-  return { turns, isBusy: false }
+  return false
 }
 
 /** Looked at again with the lease: a restore, or a pin, may have come since the cut was chosen. */

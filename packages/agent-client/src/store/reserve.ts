@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -19,7 +20,8 @@ export function keepReserve(store: string): void {
     if (bavail * bsize < LEAST_FREE_BYTES) return
     const fd = openSync(file, 'w', 0o600)
     try {
-      writeSync(fd, Buffer.alloc(RESERVE_BYTES))
+      // What a file system could make smaller would keep less room than it says.
+      writeSync(fd, randomBytes(RESERVE_BYTES))
       fdatasyncSync(fd)
     } finally {
       closeSync(fd)
