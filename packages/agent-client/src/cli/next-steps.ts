@@ -1,4 +1,4 @@
-import type { ErrorCode, KeptReason, RestoreReport, TurnId } from '@turnback/core'
+import type { ErrorCode, KeptReason, RestoreReport, Scope, TurnId } from '@turnback/core'
 import { errorCatalogue, isErrorCode } from '@turnback/core'
 import type { Log } from '#ports.ts'
 import { nameTurn } from './turn-words.ts'
@@ -26,12 +26,17 @@ const OTHERS: ReadonlySet<KeptReason> = new Set([
   'shared',
 ])
 
+type Restores = Pick<Log, 'findTurn' | 'listRestores'>
+
+const SCOPE_WORDS: Readonly<Record<Scope, readonly string[]>> = {
+  'from-turn': [],
+  turn: ['--only'],
+  session: ['--session'],
+  'all-sessions': ['--all-sessions'],
+}
+
 /** What can be typed next, after this report. */
-export function nextSteps(
-  log: Pick<Log, 'findTurn' | 'listRestores'>,
-  report: RestoreReport,
-  asked: Asked,
-): string[] {
+export function nextSteps(log: Restores, report: RestoreReport, asked: Asked): string[] {
   const steps: string[] = []
   const { kept, error, failed } = report
   if (error !== undefined) return isErrorCode(error.code) ? [remedyFor(error.code)] : []
@@ -41,7 +46,7 @@ export function nextSteps(
   if (kept.some(({ reason }) => reason === 'missing-blob'))
     steps.push('Bytes that were recorded are gone or damaged: `turnback verify` says which.')
   if (failed.length > 0)
-    steps.push('When what stood in the way is gone, the same command again does the rest.')
+    steps.push(`When what stood in the way is gone, ${whatDoesTheRest(log, report, asked)} does the rest.`)
   if (has(REPLACEABLE) && again !== null && !asked.scope.includes('save'))
     steps.push(
       `To replace what was kept as well: \`${again} --on-conflict save\` (what is there now stays in the log), or \`merge\` to join both.`,
@@ -53,17 +58,34 @@ export function nextSteps(
   return steps
 }
 
+/** There is nothing left to recover after `recover`, so the restore is asked for again. */
+function whatDoesTheRest(log: Restores, report: RestoreReport, { command }: Asked): string {
+  if (command !== 'recover') return 'the same command again'
+  const made = findMade(log, report)
+  if (made === null) return 'the restore that was cut off, asked for again,'
+  const { detail } = made
+  const words = ['turnback restore', detail.takenBack ?? nameTurn(log, detail.target)]
+  if (detail.takenBack === null)
+    words.push(...SCOPE_WORDS[detail.scope], ...(detail.exact ? ['--exact'] : []))
+  const limits = detail.paths === null ? '' : ', with the same `--path` or `--hunk` if there was one,'
+  return `\`${words.join(' ')}\`${limits}`
+}
+
 /** Another preview, another word: the catalogue knows. */
 function remedyFor(code: ErrorCode): string {
   return errorCatalogue[code].remedy
 }
 
 /** The turn that was asked for, when it is one of an agent, a task or a checkpoint. */
-function findTarget(log: Pick<Log, 'findTurn' | 'listRestores'>, report: RestoreReport): TurnId | null {
+function findTarget(log: Restores, report: RestoreReport): TurnId | null {
+  const made = findMade(log, report)
+  return made === null || made.detail.takenBack !== null ? null : made.detail.target
+}
+
+function findMade(log: Restores, report: RestoreReport): ReturnType<Restores['listRestores']>[number] | null {
   const row = report.turn === null ? null : log.findTurn(report.turn)
   if (row === null) return null
-  const made = log.listRestores(row.workspace).find(({ turn }) => turn === row.turn)
-  return made === undefined || made.detail.takenBack !== null ? null : made.detail.target
+  return log.listRestores(row.workspace).find(({ turn }) => turn === row.turn) ?? null
 }
 
 function takeBack(report: RestoreReport, { command }: Asked): string | null {

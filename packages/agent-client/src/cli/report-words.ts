@@ -180,8 +180,11 @@ function nothingInWords(context: Context, report: RestoreReport, asked: Asked): 
     if (asked.command === 'undo') return undoneInWords(context, asked)
     if (asked.command === 'redo') return redoneInWords(context)
   }
-  if (asked.command === 'abort') return ['Every file is as it was before that restore.']
   const isKept = report.kept.length + report.skipped.length + report.directories.kept.length > 0
+  if (asked.command === 'abort') {
+    const which = isKept ? 'Every other file' : 'Every file'
+    return [`${which} is as it was before that restore.`]
+  }
   if (isKept)
     return ['Nothing was given back: every path stays as it is, for the reason that stands beside it.']
   if (asked.scope.includes('--path') || asked.scope.includes('--hunk'))

@@ -24,7 +24,7 @@ import {
   type Sight,
 } from './planned.ts'
 import { waitForQuiet } from './quiet.ts'
-import { isSameWish, recoverIfNeeded } from './recover.ts'
+import { isSameWish, type Recovered, recoverIfNeeded } from './recover.ts'
 
 /**
  * Restores: records the present, plans, and carries the plan out. One at a time per workspace. Trouble with single
@@ -41,9 +41,10 @@ export async function executeRestore(
   if (!ask.closeOpen && !ask.dryRun) await waitForQuiet(deps, ask.workspace, ask.callerPid ?? null, onWait)
   const report = await deps.leases.run(ask.workspace, 'restore', async (lease) => {
     const recovered = ask.dryRun ? null : await recoverIfNeeded(deps, lease, ask.workspace)
-    if (recovered !== null && isSameWish(recovered.journal.wish, ask)) return recovered.report
-    if (recovered !== null)
-      warn(`The restore that was cut off (${recovered.report.restore}) was finished first.`)
+    // One that can not be rolled back whole must not stand in the way for ever.
+    const isStuck = recovered?.journal.isAborting === true && recovered.report.failed.length > 0
+    if (recovered !== null && !isStuck && isSameWish(recovered.journal.wish, ask)) return recovered.report
+    if (recovered !== null) warn(recoveredInWords(recovered, isStuck))
     const kept = ask.token === null ? null : getKeptPlan(deps, ask, ask.token)
     if (!ask.dryRun) await deps.capture.closeOpenTurns(lease, ask.workspace)
     const sight = await recordPresent(deps, lease, ask.workspace)
@@ -51,6 +52,15 @@ export async function executeRestore(
   })
   if (!ask.dryRun) await signTheRest(deps, ask.workspace, warn)
   return report
+}
+
+function recoveredInWords({ report, journal }: Recovered, isStuck: boolean): string {
+  const which = `The restore that was cut off (${report.restore})`
+  if (isStuck) {
+    const paths = report.failed.map(({ path }) => path).join(', ')
+    return `${which} could not be rolled back whole, and is left as it is: ${paths}`
+  }
+  return `${which} was ${journal.isAborting ? 'rolled back' : 'finished'} first.`
 }
 
 function waitingInWords(deps: Deps, turn: TurnId): string {

@@ -20,6 +20,11 @@ const CHANGED: StepOutcome = { ok: false, why: 'changed' }
 /** What a directory is made with, before it gets its own mode. */
 const NEW_FOLDER_MODE = 0o700
 
+export interface Recovered {
+  readonly report: RestoreReport
+  readonly journal: Journal
+}
+
 /**
  * Finishes the restore that a crash cut off, if there is one: what is still in its `from` state is carried out,
  * what is as wanted counts as done, anything else is somebody's and stays.
@@ -29,7 +34,7 @@ export async function recoverIfNeeded(
   deps: Deps,
   lease: Lease,
   workspace: Workspace,
-): Promise<{ readonly report: RestoreReport; readonly journal: Journal } | null> {
+): Promise<Recovered | null> {
   const journal = findJournal(deps, workspace)
   if (journal === null) return null
   const report = await orNotRecorded(journal, () =>
@@ -151,7 +156,8 @@ async function rollBack(
   deps.log.transact(() => {
     lease.check()
     deps.capture.recordReport(workspace, report)
-    deps.log.deleteJournal(workspace.id)
+    // What failed is tried again as long as nobody asks for another restore.
+    if (report.failed.length === 0) deps.log.deleteJournal(workspace.id)
   })
   return report
 }
