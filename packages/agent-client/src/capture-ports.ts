@@ -12,7 +12,7 @@ import type {
   TurnKind,
   WorkspaceId,
 } from '@turnback/core'
-import type { Clock, Config, Deps, Processes, ProcessName, ToolEvent, TurnRow, Workspace } from '#ports.ts'
+import type { AgentProcess, Clock, Config, Deps, Processes, ToolEvent, TurnRow, Workspace } from '#ports.ts'
 
 /** What only capture/ needs from store/ and worktree/, beside what ports.ts says. */
 
@@ -177,7 +177,7 @@ export interface NewTurn {
   readonly paths: readonly RelPath[] | null
   readonly lateStart: boolean
   readonly incomplete: string | null
-  readonly agentProcess: ProcessName | null
+  readonly agentProcess: AgentProcess | null
   /** True when the tree was not looked at: `beginScan` is the scan before. */
   readonly isUnseen: boolean
   readonly missed: Missed | null
@@ -265,7 +265,7 @@ export interface CaptureLog {
   insertEvent(event: ToolEvent): void
   /** A turn was heard of, by news that is not its own. */
   touchTurn(turn: TurnId, atMs: number): void
-  setAgent(turn: TurnId, agent: ProcessName): void
+  setAgent(turn: TurnId, agent: AgentProcess): void
   /** The tree was looked at: what the open turns find from now on has a known state before it. */
   markSeen(workspace: WorkspaceId): void
   /** Stands for the last event that was written down. */

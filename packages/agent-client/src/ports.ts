@@ -17,7 +17,7 @@ import type {
   WorkspaceId,
 } from '@turnback/core'
 import type { GapLog } from './gap-ports.ts'
-import type { Processes, ProcessName } from './process-ports.ts'
+import type { AgentProcess, Processes } from './process-ports.ts'
 import type { Capture } from './record-ports.ts'
 import type { TreeWriter } from './write-ports.ts'
 
@@ -115,7 +115,7 @@ export interface TurnRow {
   /** Tools that began and did not end, of an open turn. */
   readonly toolsInFlight: number
   /** The agent that works on it; null when nobody said which process that is. */
-  readonly agentProcess: ProcessName | null
+  readonly agentProcess: AgentProcess | null
   /** The start of the machine in which it was last heard of; null in what older clients wrote. */
   readonly boot: string | null
   /** It began without a look at the tree, and there was none since: what was there before it is not known. */
@@ -324,7 +324,7 @@ export interface WorkTree {
 }
 
 export type { GapRow, ListedTurnRow, RemovedTurnRow } from './gap-ports.ts'
-export type { Processes, ProcessName } from './process-ports.ts'
+export type { AgentProcess, Processes, ProcessName } from './process-ports.ts'
 export type { Capture, CheckpointRequest, RestoreRecord } from './record-ports.ts'
 export type { BegunStep, FolderMode, Present, StepOutcome, TreeStep, TreeWriter } from './write-ports.ts'
 

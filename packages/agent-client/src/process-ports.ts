@@ -6,13 +6,21 @@ export interface ProcessName {
   readonly boot: string
 }
 
+/** One that may have been seen from another PID namespace, as a container has: its number is good only there. */
+export interface AgentProcess extends ProcessName {
+  /** '' where there are no such namespaces, or it was not noted. */
+  readonly space: string
+}
+
 /** Other processes of this machine. */
 export interface Processes {
   /** Of the present start of the machine; '' where the system does not say. */
   boot(): string
   /** Null when there is no such process, or it has ended. */
-  find(pid: number): ProcessName | null
+  find(pid: number): AgentProcess | null
   isAlive(name: ProcessName): boolean
+  /** True for one that may live, and that nobody here can look for. */
+  isOutOfSight(agent: AgentProcess): boolean
   /** The process, who started it, who started that one, and so on, with the name of what each runs. */
   listChain(pid: number): { readonly pid: number; readonly command: string }[]
 }

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { RelPath, TurnId } from '@turnback/core'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { watchTurns } from '#capture/watch-turns.ts'
-import { processes } from '#store/process.ts'
+import { processes, thisSpace } from '#store/process.ts'
 import { CaptureRig, outline } from './support/capture-rig.ts'
 
 const MINUTE = 60_000
@@ -114,6 +114,23 @@ describe('an agent’s process', () => {
     change('agent_started', '1')
     expect(await lookAfter()).toEqual([turn])
   })
+
+  test.skipIf(thisSpace() === '')(
+    'one in a container, whose number says nothing here, is not gone',
+    async () => {
+      const agent = startAgent()
+      const turn = await rig.begin({ agentPid: agent.pid })
+      expect(row(turn)).toMatchObject({ agentProcess: { space: thisSpace() } })
+      await rig.event({ type: 'tool.before', tool: 'Bash', command: 'make' })
+      await end(agent)
+      change('agent_space', '1')
+      expect(await lookAfter()).toEqual([])
+      expect(rig.deps.capture.findBusy(rig.workspace, null)).toBe(turn)
+      change('agent_space', thisSpace())
+      expect(rig.deps.capture.findBusy(rig.workspace, null)).toBeNull()
+      expect(await lookAfter()).toEqual([turn])
+    },
+  )
 
   test('one that is not there is not taken for the agent: the turn would be lost at once', async () => {
     const agent = startAgent()
@@ -362,7 +379,7 @@ describe('late news', () => {
 })
 
 /** Writes into the rows of open turns, as another start of the machine would have left them. */
-function change(column: 'boot' | 'agent_started', value: string): void {
+function change(column: 'boot' | 'agent_started' | 'agent_space', value: string): void {
   const db = new DatabaseSync(join(rig.deps.home.store, 'turnback.db'))
   db.prepare(`UPDATE turns SET ${column} = ? WHERE is_open = 1`).run(value)
   db.close()

@@ -48,7 +48,7 @@ export function createCapture(
       const above = caller === null ? [] : deps.processes.listChain(caller).map(({ pid }) => pid)
       const busy = deps.log
         .listOpenTurns(workspace.id)
-        .find((row) => isBusy(toOpenTurn(deps, row), nowMs) && !isInside(row, above))
+        .find((row) => isBusy(toOpenTurn(deps, row), nowMs) && !isInside(deps, row, above))
       return busy?.turn ?? null
     },
     listLeftBehind(workspace) {
@@ -90,8 +90,13 @@ function planInterruption(deps: CaptureDeps, workspace: Workspace): PlannedClose
 }
 
 /** A command that the turn's own agent runs. */
-function isInside({ agentProcess }: TurnRow, above: readonly number[]): boolean {
-  return agentProcess !== null && above.includes(agentProcess.pid)
+function isInside(
+  { processes }: Pick<CaptureDeps, 'processes'>,
+  { agentProcess }: TurnRow,
+  above: readonly number[],
+): boolean {
+  if (agentProcess === null || processes.isOutOfSight(agentProcess)) return false
+  return above.includes(agentProcess.pid)
 }
 
 async function lookAfter(

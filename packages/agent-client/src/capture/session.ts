@@ -1,6 +1,6 @@
 import { type Closing, decideTurn, type OpenTurn, type SessionState } from '@turnback/core'
 import type { CaptureDeps } from '#capture-ports.ts'
-import type { ProcessName, TurnRow, Workspace } from '#ports.ts'
+import type { AgentProcess, TurnRow, Workspace } from '#ports.ts'
 
 /** What a session has open here, and what core decides by. */
 export interface Session {
@@ -47,6 +47,7 @@ export function toOpenTurn(deps: Sight, row: TurnRow): OpenTurn {
 function sightOf({ processes }: Sight, { agentProcess, boot }: TurnRow): OpenTurn['agent'] {
   if (boot !== null && boot !== processes.boot()) return 'gone'
   if (agentProcess === null) return 'unknown'
+  if (processes.isOutOfSight(agentProcess)) return 'unknown'
   return processes.isAlive(agentProcess) ? 'lives' : 'gone'
 }
 
@@ -67,10 +68,11 @@ export function listAbandoned(
 /** The process that a session was last known by, if it lives: news that names none is of the same agent. */
 export function findAgentBefore({ processes }: Sight, { open, closed }: Session): number | null {
   const before = open?.agentProcess ?? closed?.agentProcess ?? null
-  return before !== null && processes.isAlive(before) ? before.pid : null
+  if (before === null || processes.isOutOfSight(before)) return null
+  return processes.isAlive(before) ? before.pid : null
 }
 
 /** The process that an adapter named, if it is there: one that is not would make the turn look left behind. */
-export function findAgent(deps: Sight, pid: number | null): ProcessName | null {
+export function findAgent(deps: Sight, pid: number | null): AgentProcess | null {
   return pid === null ? null : deps.processes.find(pid)
 }

@@ -21,7 +21,7 @@ import type {
   NewTurn,
   TurnFacts,
 } from '#capture-ports.ts'
-import type { ProcessName, ToolEvent, TurnRow, Workspace } from '#ports.ts'
+import type { AgentProcess, ToolEvent, TurnRow, Workspace } from '#ports.ts'
 import type { Database } from './database.ts'
 import { dropFirstReads, loadFirstReads, type ReadFiles, saveFirstReads } from './first-reads.ts'
 import type { KnownTrees } from './known-tree.ts'
@@ -126,8 +126,8 @@ export class SqliteCaptureLog implements CaptureLog {
     this.#db.run(
       `INSERT INTO turns(id, workspace, number, kind, session, key, agent_name, agent_version, prompt, label, task,
         started_at, is_open, begin_scan, head_before, branch, operation, paths, late_start, incomplete, agent_pid,
-        agent_started, boot, unseen, missed)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        agent_started, agent_space, boot, unseen, missed)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       turn.turn,
       turn.workspace,
       number,
@@ -149,6 +149,7 @@ export class SqliteCaptureLog implements CaptureLog {
       turn.incomplete,
       turn.agentProcess?.pid ?? null,
       turn.agentProcess?.started ?? null,
+      turn.agentProcess?.space ?? '',
       processes.boot(),
       turn.isUnseen ? 1 : 0,
       turn.missed === null ? null : JSON.stringify(turn.missed),
@@ -227,11 +228,12 @@ export class SqliteCaptureLog implements CaptureLog {
     )
   }
 
-  setAgent(turn: TurnId, { pid, started, boot }: ProcessName): void {
+  setAgent(turn: TurnId, { pid, started, boot, space }: AgentProcess): void {
     this.#db.run(
-      'UPDATE turns SET agent_pid = ?, agent_started = ?, boot = ? WHERE id = ?',
+      'UPDATE turns SET agent_pid = ?, agent_started = ?, agent_space = ?, boot = ? WHERE id = ?',
       pid,
       started,
+      space,
       boot,
       turn,
     )

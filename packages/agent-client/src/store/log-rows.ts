@@ -9,10 +9,10 @@ import type {
   TurnKind,
 } from '@turnback/core'
 import type {
+  AgentProcess,
   OutboxItem,
   OutsidePath,
   PlanRow,
-  ProcessName,
   ReportItem,
   ToolEvent,
   TurnRow,
@@ -60,7 +60,7 @@ export function toTurnRow(row: Row): TurnRow {
     paths: jsonOrNull<RelPath[]>(row, 'paths'),
     lastEventMs: integerOrNull(row, 'last_event_ms'),
     toolsInFlight: integer(row, 'tools_in_flight'),
-    agentProcess: toProcessName(row),
+    agentProcess: toAgentProcess(row),
     boot: textOrNull(row, 'boot'),
     isUnseen: row.unseen === 1,
     entries: integer(row, 'entries'),
@@ -71,10 +71,11 @@ export function toTurnRow(row: Row): TurnRow {
   }
 }
 
-function toProcessName(row: Row): ProcessName | null {
+function toAgentProcess(row: Row): AgentProcess | null {
   const pid = integerOrNull(row, 'agent_pid')
   const started = textOrNull(row, 'agent_started')
-  return pid === null || started === null ? null : { pid, started, boot: textOrNull(row, 'boot') ?? '' }
+  if (pid === null || started === null) return null
+  return { pid, started, boot: textOrNull(row, 'boot') ?? '', space: text(row, 'agent_space') }
 }
 
 export function toToolEvent(row: Row): ToolEvent {

@@ -57,12 +57,15 @@ export const processes: Processes = {
   boot: bootId,
   find(pid) {
     const stat = isThere(pid) ? findStat(pid) : null
-    return stat === null || stat.hasEnded ? null : { pid, started: stat.started, boot: bootId() }
+    return stat === null || stat.hasEnded
+      ? null
+      : { pid, started: stat.started, boot: bootId(), space: thisSpace() }
   },
   isAlive(name) {
     if (hasProc() || name.started === '') return isAlive(name)
     return name.boot === bootId() && findStat(name.pid)?.started === name.started
   },
+  isOutOfSight: (agent) => isOutOfSight(agent, agent.space),
   listChain(pid) {
     const chain: { pid: number; command: string }[] = []
     let at = pid

@@ -146,4 +146,8 @@ ALTER TABLE leases ADD COLUMN seen_ms INTEGER NOT NULL DEFAULT 0;
   `
 CREATE INDEX reports_unpushed ON reports(made_at, restore) WHERE pushed_at IS NULL;
 `,
+  // The number of an agent in another PID namespace, as in a container, says nothing here.
+  `
+ALTER TABLE turns ADD COLUMN agent_space TEXT NOT NULL DEFAULT '';
+`,
 ]
