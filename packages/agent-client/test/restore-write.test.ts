@@ -13,6 +13,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -306,19 +307,19 @@ describe('names that are not text', () => {
 })
 
 /** Applies steps in a process of an ordinary user when this one is root, else here. */
-function applyAsUser(steps: readonly TreeStep[]): StepOutcome[] {
-  if (process.getuid?.() !== 0) return steps.map((step, index) => writerFor().apply(step, index))
+function applyAsUser(steps: readonly TreeStep[], givesUp = false): StepOutcome[] {
+  if (process.getuid?.() !== 0 && !givesUp) return steps.map((step, index) => writerFor().apply(step, index))
   chmodSync(top, 0o755)
   const job = JSON.stringify({
     root,
     steps,
+    givesUp,
     blobs: [...blobs].map(([id, bytes]) => [id, bytes.toString('base64')]),
   })
   const run = spawnSync(process.execPath, [join(import.meta.dirname, 'support/write-as-user.ts')], {
     input: job,
     encoding: 'utf8',
-    uid: NOBODY,
-    gid: NOBODY,
+    ...(process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}),
   })
   expect(run.stderr).toBe('')
   return JSON.parse(run.stdout)
@@ -358,6 +359,32 @@ describe('folders that are closed to writing', () => {
     ])
     expect([modeOf('ro'), modeOf('ro/a'), modeOf('ro/d')]).toEqual([0o555, 0o444, 0o555])
     for (const path of ['ro', 'ro/d']) chmodSync(join(root, path), 0o755)
+  })
+
+  test('nothing is left in one of what was begun in it and given up', () => {
+    const from = put('ro/a', 'agent')
+    giveAway('ro', 'ro/a')
+    chmodSync(join(root, 'ro'), 0o555)
+    const done = applyAsUser([{ path: 'ro/a', from, to: fileState('v1') }], true)
+    expect(done).toEqual([{ ok: false, why: 'changed' }])
+    expect([leftovers(), modeOf('ro'), read('ro/a')]).toEqual([[], 0o555, 'agent'])
+    chmodSync(join(root, 'ro'), 0o755)
+  })
+
+  test('what could not be removed when its step failed is removed at the end', async () => {
+    const from = put('d/a', 'agent')
+    const onMoment = (moment: string): void => {
+      if (moment === 'place') renameSync(join(root, 'd'), join(root, 'e'))
+    }
+    const writer = writerFor({ anchoring: 'checked', onMoment })
+    const begun = writer.begin({ path: 'd/a', from, to: fileState('v1') }, 0)
+    if (begun === null || 'ok' in begun) throw new Error('it was not begun')
+    await begun.sync()
+    expect(begun.finish()).toMatchObject({ ok: false, why: 'blocked' })
+    renameSync(join(root, 'e'), join(root, 'd'))
+    expect(leftovers()).toHaveLength(1)
+    writer.close()
+    expect([leftovers(), read('d/a')]).toEqual([[], 'agent'])
   })
 
   test.skipIf(process.getuid?.() !== 0)(

@@ -1,4 +1,4 @@
-import { closeSync, fsync } from 'node:fs'
+import { fsync } from 'node:fs'
 import {
   type BlobId,
   DomainError,
@@ -39,7 +39,6 @@ import { holdsIn, type IsNamed, presentIn } from './look.ts'
 import { settleTree } from './settle-tree.ts'
 import { parseTempName, tagOf, writeTempName } from './temp-name.ts'
 import {
-  dropTemp,
   type OnMoment,
   type Placing,
   placeFile,
@@ -49,7 +48,17 @@ import {
   removeFolder,
   writeBeside,
 } from './write-file.ts'
-import { type Changing, isNarrow, makeFolder, narrow, setMode, syncFolder, widen } from './write-folder.ts'
+import {
+  type Changing,
+  dropIn,
+  findCloseFault,
+  isNarrow,
+  makeFolder,
+  orWidened,
+  setMode,
+  syncFolder,
+  whileWidened,
+} from './write-folder.ts'
 
 /** Folders that are made durable at once: more wait for the same threads. */
 const SIDE_BY_SIDE = 8
@@ -86,6 +95,7 @@ class Writer implements TreeWriter {
   readonly #tag: string
   readonly #isNamed: IsNamed
   readonly #closer = new Closer()
+  readonly #undropped: { readonly parent: RelPath; readonly temp: string }[] = []
   readonly #holder = new FolderHolder((path) => this.#open(path))
 
   constructor(options: WriterOptions) {
@@ -184,17 +194,21 @@ class Writer implements TreeWriter {
     const sync = (): Promise<void> =>
       new Promise((done) => {
         fsync(fd, (error) => {
-          fault = error
-          closeSync(fd)
+          const closing = findCloseFault(fd)
+          fault = error ?? closing
           done()
         })
       })
+    const drop = (): void => {
+      const parent = parentOf(step.path)
+      if (!dropIn(at, isWidened)) this.#undropped.push({ parent, temp: at.temp })
+    }
     const place = (): StepOutcome => {
       if (fault !== null) throw fault
       // The way is gone once more: what was a folder of this tree when the bytes were written may be elsewhere by now.
       using folder = this.#open(parentOf(step.path))
       if (!isSamePlace(folder, at.folder)) {
-        dropTemp(at)
+        drop()
         return this.apply(step, index)
       }
       const placed = () => placeTemp({ ...at, folder }, step.from)
@@ -206,14 +220,14 @@ class Writer implements TreeWriter {
       try {
         return place()
       } catch (error) {
-        dropTemp(at)
+        drop()
         return outcomeOf(error)
       } finally {
         at.folder[Symbol.dispose]()
       }
     }
     const giveUp = (): void => {
-      dropTemp(at)
+      drop()
       at.folder[Symbol.dispose]()
     }
     return { sizeBytes: step.to.kind === 'file' ? step.to.sizeBytes : 0, sync, finish, giveUp }
@@ -328,6 +342,17 @@ class Writer implements TreeWriter {
 
   close(): void {
     this.#holder.forget()
+    for (const { parent, temp } of this.#undropped.splice(0)) this.#dropAgain(parent, temp)
+  }
+
+  /** What could not be removed at first, such as in a folder that was closed at that moment. */
+  #dropAgain(parent: RelPath, temp: string): void {
+    try {
+      using folder = this.#open(parent)
+      dropIn({ folder, temp }, true)
+    } catch (error) {
+      if (!(error instanceof PathBlocked) && !isSystemError(error)) throw error
+    }
   }
 
   settle(steps: readonly TreeStep[], widened: readonly FolderMode[]): void {
@@ -359,31 +384,6 @@ function isMade({ kind }: State): boolean {
 function isSamePlace(a: Folder, b: Folder): boolean {
   const [one, other] = [a.stat(), b.stat()]
   return one.dev === other.dev && one.ino === other.ino
-}
-
-/** A folder of the user's own that is closed to writing is opened for this one piece of work. */
-function orWidened<T>(folder: Folder, work: () => T): { result: T; isWidened: boolean } {
-  try {
-    return { result: work(), isWidened: false }
-  } catch (error) {
-    if (!isDenied(error) || isNarrow(folder) === null) throw error
-    return { result: whileWidened(folder, work), isWidened: true }
-  }
-}
-
-function whileWidened<T>(folder: Folder, work: () => T): T {
-  const mode = isNarrow(folder)
-  if (mode === null) return work()
-  widen(folder, mode)
-  try {
-    return work()
-  } finally {
-    narrow(folder, mode)
-  }
-}
-
-function isDenied(error: unknown): boolean {
-  return isSystemError(error) && (error.code === 'EACCES' || error.code === 'EPERM')
 }
 
 function outcomeOf(error: unknown): StepOutcome {

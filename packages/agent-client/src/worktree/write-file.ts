@@ -154,12 +154,17 @@ export function placeTemp(at: Placing, from: State): void {
   }
 }
 
-/** Removes what was begun. What can not be removed now is left to `settle`: the first error is the one that counts. */
-export function dropTemp(at: Pick<Placing, 'folder' | 'temp'>): void {
+/**
+ * Removes what was begun. The first error of a step is the one that counts, so this one is only told.
+ * @returns false when it is still there
+ */
+export function dropTemp(at: Pick<Placing, 'folder' | 'temp'>): boolean {
   try {
     unlinkSync(at.folder.at(at.temp))
+    return true
   } catch (error) {
     if (!isSystemError(error)) throw error
+    return error.code === 'ENOENT'
   }
 }
 

@@ -1,9 +1,9 @@
 import { chmodSync, closeSync, constants, fchmodSync, fstatSync, fsync, mkdirSync, openSync } from 'node:fs'
 import type { DirState, State } from '@turnback/core'
-import type { Anchoring, Folder } from './anchored.ts'
+import { type Anchoring, type Folder, PathBlocked } from './anchored.ts'
 import { isSystemError, StepFault } from './fault.ts'
 import { holdsIn, type IsNamed } from './look.ts'
-import type { OnMoment } from './write-file.ts'
+import { dropTemp, type OnMoment, type Placing } from './write-file.ts'
 
 /** `O_PATH`: holds a file or directory that may not be opened. Linux only. */
 const O_PATH = 0o10000000
@@ -60,9 +60,10 @@ export function syncFolder(folder: Folder): Promise<void> {
   const fd = openSync(folder.self, constants.O_RDONLY)
   return new Promise((done, failed) => {
     fsync(fd, (error) => {
-      closeSync(fd)
-      if (error === null) done()
-      else failed(error)
+      const closing = findCloseFault(fd)
+      const fault = error ?? closing
+      if (fault === null) done()
+      else failed(fault)
     })
   })
 }
@@ -86,4 +87,50 @@ export function narrow(folder: Folder, mode: number): void {
 /** True when the directory has the mode that {@link widen} gives. */
 export function isWidened(folder: Folder, mode: number): boolean {
   return (folder.stat().mode & 0o7777) === (mode | 0o300)
+}
+
+/** A folder of the user's own that is closed to writing is opened for this one piece of work. */
+export function orWidened<T>(folder: Folder, work: () => T): { result: T; isWidened: boolean } {
+  try {
+    return { result: work(), isWidened: false }
+  } catch (error) {
+    if (!isDenied(error) || isNarrow(folder) === null) throw error
+    return { result: whileWidened(folder, work), isWidened: true }
+  }
+}
+
+export function whileWidened<T>(folder: Folder, work: () => T): T {
+  const mode = isNarrow(folder)
+  if (mode === null) return work()
+  widen(folder, mode)
+  try {
+    return work()
+  } finally {
+    narrow(folder, mode)
+  }
+}
+
+function isDenied(error: unknown): boolean {
+  return isSystemError(error) && (error.code === 'EACCES' || error.code === 'EPERM')
+}
+
+/** Removes what was begun in a folder that had to be opened for it. @returns false when it is still there */
+export function dropIn(at: Pick<Placing, 'folder' | 'temp'>, isWidened: boolean): boolean {
+  try {
+    return isWidened ? whileWidened(at.folder, () => dropTemp(at)) : dropTemp(at)
+  } catch (error) {
+    if (!isSystemError(error) && !(error instanceof PathBlocked)) throw error
+    return false
+  }
+}
+
+/** Closes a file where nobody could catch what that throws. */
+export function findCloseFault(fd: number): Error | null {
+  try {
+    closeSync(fd)
+    return null
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    return error
+  }
 }

@@ -24,5 +24,13 @@ const writer = createTreeWriter({
   random: (bytes) => new Uint8Array(bytes),
 })
 const outcomes = []
-for (const [index, step] of job.steps.entries()) outcomes.push(writer.apply(step, index))
+for (const [index, step] of job.steps.entries()) {
+  const begun = job.givesUp === true ? writer.begin(step, index) : null
+  if (begun === null || 'ok' in begun) outcomes.push(begun ?? writer.apply(step, index))
+  else {
+    await begun.sync()
+    begun.giveUp()
+    outcomes.push({ ok: false, why: 'changed' })
+  }
+}
 process.stdout.write(JSON.stringify(outcomes))
