@@ -61,6 +61,7 @@ export async function writeSteps(
         const members = steps.slice(next, next + ofOne).map((step, i) => {
           return { chosen: choose(step), index: next + i, place: placeOf(next + i) }
         })
+        check()
         await writeDatabase(writer, members, take)
         next += ofOne
         continue

@@ -4,13 +4,14 @@ import type { State } from '#tree/state.ts'
 import type { Decision, Keep, Write } from './decision.ts'
 import { orderSteps, type UnorderedStep } from './order.ts'
 import type { KeptPath } from './report.ts'
-import type { RestorePlan, StepList } from './restore-plan.ts'
+import type { PathLoss, RestorePlan, StepList } from './restore-plan.ts'
 
 /** What a plan says beside its paths. */
 export interface PlanHead {
   readonly takenBack: TurnId | null
   readonly turns: readonly TurnId[]
   readonly undoes: readonly TurnId[]
+  readonly losses: readonly PathLoss[] | null
   readonly paths: readonly RelPath[] | null
   /** Of the disk: see `PlanInput`. */
   readonly ignoresCase: boolean
@@ -46,6 +47,7 @@ export function assemblePlan(
     conflicts,
     turns: head.turns,
     undoes: head.undoes,
+    ...(head.losses !== null && { losses: head.losses.toSorted((a, b) => compare(a.path, b.path)) }),
     alsoUndoes: [...writes, ...settles]
       .flatMap((decision) => decision.alsoUndoes)
       .sort((a, b) => compare(a.path, b.path)),

@@ -84,14 +84,18 @@ describe('settleRestore', () => {
     const limited = {
       ...plan,
       paths: ['a', 'x'],
-      turns: ['t_1', 't_2'] as const,
-      undoes: ['t_1', 't_2'] as const,
+      turns: ['t_1', 't_2', 't_3'] as const,
+      undoes: ['t_1', 't_2', 't_3'] as const,
+      losses: [
+        { path: 'a', turns: ['t_1'] as const },
+        { path: 'x', turns: ['t_2', 't_3'] as const },
+      ],
       steps: [step('a', b, a, 'restored'), of2],
       settled: [],
     }
-    expect(settleRestore(limited, ALL_DONE, new Map()).of).toEqual(['t_1', 't_2'])
+    expect(settleRestore(limited, ALL_DONE, new Map()).of).toEqual(['t_1', 't_2', 't_3'])
     const failed = { ...ALL_DONE, failed: [{ path: 'x', code: 'EIO', reason: 'disk' }] }
-    expect(settleRestore(limited, failed, new Map()).of).toEqual(['t_1'])
+    expect(settleRestore(limited, failed, new Map()).of, 'nor of one that shares it').toEqual(['t_1'])
   })
 
   it('nothing done and something failed is failed; nothing to move is nothing to do; a refusal is refused', () => {

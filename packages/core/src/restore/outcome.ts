@@ -4,7 +4,7 @@ import type { TurnId } from '#ids.ts'
 import type { ChangeRef, RestoreDetail, RestoreStatus } from '#manifest/manifest.ts'
 import type { RelPath } from '#path/rel-path.ts'
 import type { FailedPath, KeptPath, LostTrait, RestoreReport } from './report.ts'
-import type { PlanStep, RestorePlan, StackEffect } from './restore-plan.ts'
+import { type PlanStep, type RestorePlan, type StackEffect, turnsThatLose } from './restore-plan.ts'
 
 /** What became of a plan's steps. A step that is in none of the lists was carried out and verified. */
 export interface StepOutcomes {
@@ -69,7 +69,7 @@ export function settleRestore(
   const lost = outcomes.lost.filter((item) => !undone.has(item.path)).sort(byPath)
   return {
     status,
-    of: newlyMarked(turnsCovered(plan, done), marks, plan.paths === null, status),
+    of: newlyMarked(turnsCovered(plan, undone), marks, plan.paths === null, status),
     stack,
     lists: {
       restored: named('restored'),
@@ -94,13 +94,13 @@ export function settleRestore(
  * The turns that a restore speaks of in the end: all of its scope when it is limited to no paths, else those that
  * something was taken of. A turn all of whose paths failed lost nothing.
  */
-function turnsCovered(plan: RestorePlan, done: readonly PlanStep[]): readonly TurnId[] {
+function turnsCovered(plan: RestorePlan, undone: ReadonlySet<RelPath>): readonly TurnId[] {
   if (plan.paths === null) return plan.turns
-  const turnsOf = (items: readonly { readonly effect: StackEffect }[]): Set<TurnId> =>
-    new Set(items.flatMap(({ effect }) => effect.popped.map((ref) => ref.turn)))
-  const planned = turnsOf(plan.steps)
-  const moved = turnsOf([...plan.settled, ...done])
-  return plan.undoes.filter((turn) => moved.has(turn) || !planned.has(turn))
+  if (plan.losses === undefined) return plan.undoes
+  return turnsThatLose(
+    plan.undoes,
+    plan.losses.filter(({ path }) => !undone.has(path)),
+  )
 }
 
 function statusOf(plan: RestorePlan, outcomes: StepOutcomes, acted: number, moved: number): RestoreStatus {

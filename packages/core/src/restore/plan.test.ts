@@ -579,7 +579,9 @@ describe('a restore that is limited', () => {
     const t1 = log.agent('A', { x: [f('1'), f('2')] })
     const t2 = log.agent('B', { y: [f('1'), f('2')] })
     log.change(t1, { a: [f('1'), f('2')] }, [t1, t2])
-    expect(log.plan(t1, { paths: ['a'], scope: 'all-sessions' }).undoes).toEqual(['t_1', 't_2'])
+    const plan = log.plan(t1, { paths: ['a'], scope: 'all-sessions' })
+    expect(plan.undoes).toEqual(['t_1', 't_2'])
+    expect(plan.losses).toEqual([{ path: 'a', turns: ['t_1', 't_2'] }])
   })
 
   it('a hunk is one turn’s own, whatever scope is said; a checkpoint and a restore have none', () => {

@@ -19,7 +19,7 @@ import { keepTwinsApart } from './case-twins.ts'
 import { decidePath } from './conflict.ts'
 import type { Decision, PlanContent, Write } from './decision.ts'
 import { decideHunks } from './hunk-decision.ts'
-import type { RestorePlan } from './restore-plan.ts'
+import { type PathLoss, type RestorePlan, turnsThatLose } from './restore-plan.ts'
 import { keepSetsTogether, type SetFacts, withWholeSets } from './sqlite-sets.ts'
 import { fitTogether, keepInstead, keepNewRepositories } from './surroundings.ts'
 import { decideTakeBack } from './take-back.ts'
@@ -72,6 +72,7 @@ export function planRestore(given: PlanInput): RestorePlan {
       takenBack: target.turn,
       turns: [],
       undoes: [],
+      losses: null,
       paths: request.paths,
       ignoresCase,
     })
@@ -84,9 +85,11 @@ export function planRestore(given: PlanInput): RestorePlan {
     request.hunks === null ? decideStacks(whole, scope, input) : decideAllHunks(request.hunks, target, input)
   const fitting = finish(decided, input, whole)
   const decisions = beyond === null ? fitting : takeOnlyWhatIsThere(fitting, stacks, input)
-  const covered = paths === null ? scope.turns : turnsMoved(scope.turns, fitting, whole, request)
+  const losses = paths === null ? null : listLosses(fitting, whole, request)
+  const covered = losses === null ? scope.turns : turnsThatLose(scope.turns, losses)
   const undoes = newlyMarked(covered, undoneMarks(input.restores), paths === null, 'done')
-  return assemblePlan(request, decisions, { takenBack: null, turns: scope.turns, undoes, paths, ignoresCase })
+  const head = { takenBack: null, turns: scope.turns, undoes, losses, paths, ignoresCase }
+  return assemblePlan(request, decisions, head)
 }
 
 /** A hunk is one turn's own: whatever scope was said, the later turns lose nothing. A database is named whole. */
@@ -100,24 +103,21 @@ function noHunks({ turn, kind }: TurnFacts): DomainError {
   return new DomainError('VALIDATION_FAILED', { turn, kind }, { message })
 }
 
-/** Of a plan that is limited to some paths: the turns of its scope that lose something by it. */
-function turnsMoved(
-  turns: readonly TurnId[],
+/** Of a plan that is limited to some paths: who loses something by which of them. */
+function listLosses(
   decisions: readonly Decision[],
   stacks: LiveStacks,
   { hunks, target }: PlanOptions,
-): TurnId[] {
-  const moved = new Set<TurnId>()
-  for (const decision of decisions) {
-    if (decision.act === 'write' && hunks !== null) moved.add(target)
-    if (decision.act !== 'write' && decision.act !== 'settle') continue
-    const scans = new Set(decision.effect.popped.map((ref) => ref.scan))
-    for (const change of stacks.get(decision.path) ?? []) {
-      if (!scans.has(change.scan)) continue
-      for (const turn of [change.turn, ...change.sharedBy]) moved.add(turn)
-    }
-  }
-  return turns.filter((turn) => moved.has(turn))
+): PathLoss[] {
+  return decisions.flatMap((decision) => {
+    if (decision.act !== 'write' && decision.act !== 'settle') return []
+    const { path, act, effect } = decision
+    const scans = new Set(effect.popped.map((ref) => ref.scan))
+    const popped = (stacks.get(path) ?? []).filter((change) => scans.has(change.scan))
+    const turns = new Set(popped.flatMap((change) => [change.turn, ...change.sharedBy]))
+    if (act === 'write' && hunks !== null) turns.add(target)
+    return turns.size === 0 ? [] : [{ path, turns: [...turns].sort() }]
+  })
 }
 
 /** Bytes that the plan itself made count as present, also in a preview that stores nothing. */

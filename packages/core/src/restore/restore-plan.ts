@@ -44,6 +44,18 @@ export interface SettledPath {
   readonly effect: StackEffect
 }
 
+/** What turns lose with a path; one that is shared is lost by each of them. */
+export interface PathLoss {
+  readonly path: RelPath
+  readonly turns: readonly TurnId[]
+}
+
+/** Those of the turns that lose something. */
+export function turnsThatLose(turns: readonly TurnId[], losses: readonly PathLoss[]): TurnId[] {
+  const losing = new Set(losses.flatMap((loss) => loss.turns))
+  return turns.filter((turn) => losing.has(turn))
+}
+
 /** Plain data: survives JSON, so that it can be journalled, signed and shown. */
 export interface RestorePlan {
   readonly target: TurnId
@@ -69,6 +81,8 @@ export interface RestorePlan {
   readonly turns: readonly TurnId[]
   /** Those of `turns` whose mark is raised when this ends `done`: `restore.of` then. */
   readonly undoes: readonly TurnId[]
+  /** By which of its paths, sorted, they are. Absent when the plan is not limited to paths, and in older journals. */
+  readonly losses?: readonly PathLoss[]
   /** Changes outside the scope that are undone with it. */
   readonly alsoUndoes: readonly AlsoUndone[]
   /** Every path of the plan as it was seen, sorted by path. The token is bound to it. */
