@@ -1,5 +1,6 @@
 import type { ClientDeps } from '#deps.ts'
 import { findFormerPlaces } from '#worktree/find-root.ts'
+import { quoteForShell } from './shell-quote.ts'
 import { onOneLine } from './visible.ts'
 
 /** A history that somebody may miss here, since its folder was moved away or another one took its place. */
@@ -23,10 +24,6 @@ export function listFormerHistories({ log }: Pick<ClientDeps, 'log'>, folder: st
 export function formerInWords({ why, root, now, turns }: FormerHistory): string {
   const count = turns === 1 ? 'a turn was' : `${turns} turns were`
   return why === 'moved'
-    ? `this folder was ${onOneLine(root)} when ${count} recorded in it; its history is there again after: mv ${quote(now)} ${quote(root)}`
+    ? `this folder was ${onOneLine(root)} when ${count} recorded in it; its history is there again after: mv ${quoteForShell(now)} ${quoteForShell(root)}`
     : `another folder was at ${onOneLine(root)} when ${count} recorded there; that history is there again when that folder is back in its place`
-}
-
-function quote(path: string): string {
-  return /^[\w/.@%+,:-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }

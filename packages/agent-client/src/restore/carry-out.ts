@@ -11,6 +11,7 @@ import {
   type State,
   type StepOutcomes,
 } from '@turnback/core'
+import { GIVEN_BACK } from '#given-modes.ts'
 import type { Present, StepOutcome, TreeWriter } from '#ports.ts'
 import type { FolderFault } from '#write-ports.ts'
 import { Pace } from './pace.ts'
@@ -144,9 +145,6 @@ export function passesThroughNothing({ from, to }: { readonly from: State; reado
     (from.kind === 'dir' || to.kind === 'dir')
   )
 }
-
-/** A program that runs as somebody else is never made; on a directory set-group-id and sticky are how it is shared. */
-const GIVEN_BACK = { file: 0o777, dir: 0o3777 } as const
 
 /**
  * Set-id bits that are not given back. What is written instead is a state of its own, so it is pushed as one.

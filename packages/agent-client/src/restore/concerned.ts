@@ -1,4 +1,6 @@
 import {
+  DATABASE_LOGS,
+  databaseOf,
   type PlanInput,
   parentOf,
   type RelPath,
@@ -8,15 +10,12 @@ import {
 } from '@turnback/core'
 import type { Log } from '#ports.ts'
 
-/** What lies beside a SQLite database and belongs to it. */
-const DATABASE_LOGS = ['-wal', '-journal'] as const
-
 type Facts = Pick<PlanInput, 'request' | 'turns' | 'events' | 'tree' | 'gap'>
 
 /**
- * The changes and what restores did to them, as far as a plan can speak of them, so that it costs what its own paths cost, however long the log is: every change,
- * whenever it was, of paths that changed since the first turn of its scope began, of the folders above them and of the
- * other files of a database. A log without its beginning is given whole.
+ * The changes and what restores did to them, as far as a plan can speak of them, so that it costs what its own paths
+ * cost, however long the log is: every change, whenever it was, of paths that changed since the first turn of its scope
+ * began, of the folders above them and of the other files of a database. A log without its beginning is given whole.
  */
 export function listConcerned(
   log: Log,
@@ -29,7 +28,7 @@ export function listConcerned(
   if (start.scan !== null) for (const path of log.listPathsSince(workspace, start.scan)) paths.add(path)
   const { tree, request } = facts
   for (const path of [...paths])
-    for (const member of listSet(path)) if (member === baseOf(path) || tree.has(member)) paths.add(member)
+    for (const member of listSet(path)) if (member === databaseOf(path) || tree.has(member)) paths.add(member)
   // To name one file of a database is to name them all, also those that are gone.
   for (const path of request.paths ?? []) for (const member of listSet(path)) paths.add(member)
   for (const path of [...paths])
@@ -66,11 +65,6 @@ function pathsOf({ popped, putBack, pushed }: RestoreEvent): RelPath[] {
 
 /** The files of the database that a path may belong to. */
 function listSet(path: RelPath): RelPath[] {
-  const base = baseOf(path)
+  const base = databaseOf(path)
   return [base, ...DATABASE_LOGS.map((end) => base + end)]
-}
-
-function baseOf(path: RelPath): RelPath {
-  const end = DATABASE_LOGS.find((each) => path.endsWith(each))
-  return end === undefined ? path : path.slice(0, -end.length)
 }

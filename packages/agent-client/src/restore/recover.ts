@@ -10,6 +10,7 @@ import {
   type RestoreReport,
   type State,
 } from '@turnback/core'
+import { NEW_FOLDER_MODE } from '#given-modes.ts'
 import type { Deps, FolderMode, Lease, StepOutcome, TreeStep, TreeWriter, Workspace } from '#ports.ts'
 import { type Wish, wishText } from './ask.ts'
 import { type CarriedOut, carryOut, passesThroughNothing } from './carry-out.ts'
@@ -17,8 +18,6 @@ import { emptyReport, finish } from './finish.ts'
 import { findJournal, type Journal, orNotRecorded, putJournal } from './journal.ts'
 
 const CHANGED: StepOutcome = { ok: false, why: 'changed' }
-/** What a directory is made with, before it gets its own mode. */
-const NEW_FOLDER_MODE = 0o700
 
 export interface Recovered {
   readonly report: RestoreReport

@@ -1,5 +1,5 @@
 import { readdirSync, readSync } from 'node:fs'
-import { type RelPath, writeName } from '@turnback/core'
+import { DATABASE_LOGS, databaseOf, type RelPath, writeName } from '@turnback/core'
 import type { KnownEntry } from '#capture-ports.ts'
 import type { Workspace } from '#ports.ts'
 import { type Anchoring, type Folder, openFolder, PathBlocked } from './anchored.ts'
@@ -14,7 +14,7 @@ import { stampOf } from './stamp.ts'
  * at the same moment (sqlite.org/atomiccommit.html, sqlite.org/wal.html). Read while nobody wrote to any of them, they are
  * what a crash at that moment would have left, which SQLite repairs by itself.
  */
-const WRITTEN = ['', '-wal', '-journal'] as const
+const WRITTEN = ['', ...DATABASE_LOGS] as const
 /** Changes with every reader, through memory and not by writing; SQLite makes it anew when nobody has the database open. */
 const SHARED_MEMORY = '-shm'
 const HEAD = Buffer.from('SQLite format 3\0', 'latin1')
@@ -75,8 +75,8 @@ function isTorn(entry: KnownEntry | undefined): boolean {
 function findDatabases(names: Iterable<string>): Set<string> {
   const found = new Set<string>()
   for (const name of names) {
-    const base = /^(.+)-(?:wal|journal)$/s.exec(name)?.[1]
-    if (base !== undefined) found.add(base)
+    const base = databaseOf(name)
+    if (base !== name && base !== '') found.add(base)
   }
   return found
 }

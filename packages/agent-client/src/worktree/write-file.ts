@@ -13,6 +13,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { type FileState, type LostTrait, readName, type State, type SymlinkState } from '@turnback/core'
+import { GIVEN_BACK } from '#given-modes.ts'
 import type { Folder } from './anchored.ts'
 import { isSystemError, StepFault } from './fault.ts'
 import { keepOwner, sayIfNotTheirs } from './keep-owner.ts'
@@ -29,8 +30,6 @@ import {
 } from './look.ts'
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
-/** Set-id bits are never given back: they would let a restore make a program that runs as somebody else. */
-const FILE_MODE = 0o777
 /** Answers of file systems that know no second name for a file. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
@@ -109,7 +108,7 @@ export function writeBeside(at: Placing, from: State, to: FileState, pieces: Pie
     })
     if (written !== to.sizeBytes) throw new StepFault('missing-blob')
     keepOwner(at, fd, from, to)
-    fchmodSync(fd, to.mode & FILE_MODE)
+    fchmodSync(fd, to.mode & GIVEN_BACK.file)
     at.onMoment('sync')
     return fd
   } catch (error) {
@@ -221,7 +220,7 @@ function putBackLateEdit(at: Placing, old: OpenFile): void {
     readPiecesOf(old.fd, (piece) => {
       writeAll(fd, piece)
     })
-    fchmodSync(fd, Number(old.stat.mode) & FILE_MODE)
+    fchmodSync(fd, Number(old.stat.mode) & GIVEN_BACK.file)
     fsyncSync(fd)
   } finally {
     closeSync(fd)

@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, constants, fchmodSync, fstatSync, fsync, mkdirSync, openSync } from 'node:fs'
 import type { DirState, State } from '@turnback/core'
+import { GIVEN_BACK, NEW_FOLDER_MODE } from '#given-modes.ts'
 import { type Anchoring, type Folder, PathBlocked } from './anchored.ts'
 import { isSystemError, StepFault } from './fault.ts'
 import { holdsIn, type IsNamed } from './look.ts'
@@ -7,10 +8,6 @@ import { dropTemp, type OnMoment, type Placing } from './write-file.ts'
 
 /** `O_PATH`: holds a file or directory that may not be opened. Linux only. */
 const O_PATH = 0o10000000
-/** A new directory is ours alone until it has its mode. */
-const NEW_MODE = 0o700
-/** Set-user-id means nothing on a directory; set-group-id and sticky are how shared folders work. */
-const FOLDER_MODE = 0o3777
 
 export interface Changing {
   readonly folder: Folder
@@ -23,13 +20,13 @@ export interface Changing {
 export function makeFolder(at: Changing, to: DirState): void {
   at.onMoment('mkdir')
   try {
-    mkdirSync(at.folder.at(at.name), NEW_MODE)
+    mkdirSync(at.folder.at(at.name), NEW_FOLDER_MODE)
   } catch (error) {
     if (isSystemError(error) && error.code === 'EEXIST') throw new StepFault('changed')
     throw error
   }
   at.onMoment('chmod')
-  changeMode(at, (isDirectory) => isDirectory, to.mode & FOLDER_MODE)
+  changeMode(at, (isDirectory) => isDirectory, to.mode & GIVEN_BACK.dir)
 }
 
 /** Changes the mode of a file or directory that is in the state `from`, and nothing else of it. */
@@ -37,7 +34,11 @@ export function setMode(at: Changing, from: State, mode: number): void {
   if (!holdsIn(at.folder, at.name, from, at.isNamed)) throw new StepFault('changed')
   at.onMoment('chmod')
   const isFolder = from.kind === 'dir'
-  changeMode(at, (isDirectory) => isDirectory === isFolder, mode & (isFolder ? FOLDER_MODE : 0o777))
+  changeMode(
+    at,
+    (isDirectory) => isDirectory === isFolder,
+    mode & (isFolder ? GIVEN_BACK.dir : GIVEN_BACK.file),
+  )
 }
 
 /** By descriptor, so that a link put under the name meanwhile is not followed. */
