@@ -151,6 +151,20 @@ test('a nested workspace shares the lease of the outer one', async () => {
   await held
 })
 
+test('a look that lost its lease on the way is not recorded', async () => {
+  const { deps, workspace } = rig
+  const looked = () =>
+    deps.leases.run(workspace, 'capture', (lease) => {
+      const check = () => {
+        throw new DomainError('LEASE_LOST')
+      }
+      return deps.capture.scan({ ...lease, check }, workspace)
+    })
+  rig.write('a', 'x')
+  await expect(looked()).rejects.toMatchObject({ code: 'LEASE_LOST' })
+  expect(deps.log.listTurns(workspace.id)).toEqual([])
+})
+
 test('a restore that lost its lease on the way is not recorded, and stays to be finished', async () => {
   const first = await openRig()
   first.put('a', 'before')

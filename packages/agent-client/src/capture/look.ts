@@ -38,7 +38,7 @@ const TO_RETRY: ReadonlySet<SkipReason> = new Set([
  */
 export async function lookAtTree(
   deps: CaptureDeps,
-  _lease: Lease,
+  lease: Lease,
   workspace: Workspace,
   options: LookAndRecord,
 ): Promise<Looked> {
@@ -75,6 +75,7 @@ export async function lookAtTree(
     record() {
       const { late, justClosed = null } = options
       const about = { expectedScan, late, git, justClosed, lastEvent }
+      lease.check()
       const recorded = recordScan(deps, workspace, observation, about)
       if (isFirst) deps.captureLog.dropFirstReads(workspace.id)
       if (heard !== null) {
