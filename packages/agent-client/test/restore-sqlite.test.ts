@@ -41,9 +41,9 @@ test('a database gets its old bytes right after its newer log went, and never st
   })
   expect(await watched.restore(turn)).toMatchObject({ status: 'done', deleted: ['app.db-wal'] })
   const from = moments.indexOf('aside app.db-wal')
-  expect(moments.slice(from, from + 4)).toEqual([
+  expect(moments.slice(from, from + 5)).toEqual([
     ...['aside app.db-wal', 'unlink app.db-wal'],
-    ...['place app.db', 'rename app.db'],
+    ...['place app.db', 'link app.db', 'rename app.db'],
   ])
   watched.deps.close()
 })

@@ -258,6 +258,57 @@ describe.each<Anchoring>(process.platform === 'linux' ? ['descriptor', 'checked'
       expect(leftovers()).toEqual([])
     })
 
+    test('an edit in the moment of the rename goes back without any room, and is not lost by a kill', () => {
+      const from = put('a', 'agent')
+      const full = Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC', syscall: 'write' })
+      const step = { path: 'a', from, to: fileState('v1') }
+      const late = (moment: string): void => {
+        if (moment !== 'rename' && moment !== 'unlink') return
+        if (moment === 'rename') writeFileSync(join(root, 'a'), 'a late edit')
+        // Whoever is killed here does nothing more.
+        else throw full
+      }
+      expect(apply('a', from, step.to, { onMoment: late })).toMatchObject({ code: 'ENOSPC' })
+      expect([read('a'), leftovers().length]).toEqual(['v1', 1])
+      writerFor({ anchoring }).settle([step], [])
+      expect([read('a'), leftovers()]).toEqual(['a late edit', []])
+    })
+
+    test('a file that was moved under the name at the last moment goes back', () => {
+      const from = put('a', 'agent')
+      put('b', 'an editor’s save')
+      const onMoment = (moment: string): void => {
+        if (moment === 'link') renameSync(join(root, 'b'), join(root, 'a'))
+      }
+      expect(apply('a', from, fileState('v1'), { onMoment })).toEqual({ ok: false, why: 'changed' })
+      expect([read('a'), leftovers()]).toEqual(['an editor’s save', []])
+    })
+
+    test('a second name that a kill left over is removed, before and after the rename, forth and back', () => {
+      const from = put('a', 'agent')
+      const to = fileState('v1')
+      const tag = makeId('r', 1, new Uint8Array(10).fill(7)).slice(-16)
+      const aside = `.turnback-old-${tag}-0-00000000`
+      const settle = () => writerFor({ anchoring }).settle([{ path: 'a', from, to }], [])
+      linkSync(join(root, 'a'), join(root, aside))
+      settle()
+      expect([read('a'), leftovers()]).toEqual(['agent', []])
+      put(aside, 'agent')
+      put('a', 'v1')
+      settle()
+      expect([read('a'), leftovers()]).toEqual(['v1', []])
+      // A run that went back had put the old bytes over the new ones.
+      put(aside, 'v1')
+      put('a', 'agent')
+      settle()
+      expect([read('a'), leftovers()]).toEqual(['agent', []])
+      // Somebody has taken the name meanwhile: both stay.
+      put(aside, 'a late edit')
+      put('a', 'another')
+      settle()
+      expect([read('a'), leftovers()]).toEqual(['another', [aside]])
+    })
+
     test('what was put under the name while the old file went aside is kept', () => {
       const from = put('a', 'agent')
       const onMoment = (moment: string): void => {

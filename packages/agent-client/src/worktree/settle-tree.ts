@@ -1,8 +1,8 @@
-import { readdirSync, unlinkSync } from 'node:fs'
+import { readdirSync, renameSync, unlinkSync } from 'node:fs'
 import { nameOf, parentOf, type RelPath } from '@turnback/core'
 import type { FolderMode, TreeStep } from '#write-ports.ts'
 import { type Folder, PathBlocked } from './anchored.ts'
-import { holdsIn, type IsNamed } from './look.ts'
+import { holdsIn, type IsNamed, lstatIn } from './look.ts'
 import { parseTempName } from './temp-name.ts'
 import { putBackAside } from './write-file.ts'
 import { isNarrow, isWidened, narrow, widen } from './write-folder.ts'
@@ -58,5 +58,21 @@ function settleName(
 ): void {
   const isOurs = role === 'new' || (step !== undefined && holdsIn(folder, temp, step.from, run.isNamed))
   if (isOurs) unlinkSync(folder.at(temp))
-  else if (step !== undefined) putBackAside({ folder, name: nameOf(step.path), temp })
+  else if (step !== undefined) settleAside(run, folder, temp, step)
+}
+
+/**
+ * What is aside under a second name while its place is taken: by itself, when it was not replaced yet; by what the run had
+ * written over it. Then somebody saved into it at the last moment, unless a run that went back had done the replacing.
+ */
+function settleAside(run: Run, folder: Folder, temp: string, step: TreeStep): void {
+  const name = nameOf(step.path)
+  const [aside, there] = [lstatIn(folder, temp), lstatIn(folder, name)]
+  if (aside === null) return
+  const holds = (at: string, state: TreeStep['to']): boolean => holdsIn(folder, at, state, run.isNamed)
+  if (there !== null && there.dev === aside.dev && there.ino === aside.ino) unlinkSync(folder.at(temp))
+  else if (there !== null && holds(temp, step.to)) unlinkSync(folder.at(temp))
+  else if (there?.isFile() === true && (holds(name, step.to) || holds(name, step.from)))
+    renameSync(folder.at(temp), folder.at(name))
+  else putBackAside({ folder, name, temp })
 }

@@ -23,6 +23,11 @@ export function tagOf(restore: RestoreId): string {
   return restore.slice(-16)
 }
 
+/** The name for what a file of this temporary name takes the place of. */
+export function asideOf(temp: string): string {
+  return temp.replace(/^\.turnback-new-/, '.turnback-old-')
+}
+
 export function writeTempName(
   role: TempName['role'],
   tag: string,

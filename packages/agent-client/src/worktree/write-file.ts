@@ -28,6 +28,7 @@ import {
   sameBytes,
   sameFile,
 } from './look.ts'
+import { asideOf } from './temp-name.ts'
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 /** Answers of file systems that know no second name for a file. */
@@ -40,6 +41,7 @@ export type WriteMoment =
   | 'write'
   | 'sync'
   | 'place'
+  | 'link'
   | 'rename'
   | 'aside'
   | 'unlink'
@@ -201,20 +203,46 @@ function placeOverFile(at: Placing, from: FileState): void {
   try {
     const there = lstatIn(at.folder, at.name)
     if (there === null || !sameFile(old.stat, there)) throw new StepFault('changed')
+    at.onMoment('link')
+    const aside = linkAside(at)
     at.onMoment('rename')
-    renameSync(at.folder.at(at.temp), at.folder.at(at.name))
+    try {
+      renameSync(at.folder.at(at.temp), at.folder.at(at.name))
+    } catch (error) {
+      if (aside !== null) dropTemp({ folder: at.folder, temp: aside })
+      throw error
+    }
     if (old.stat.nlink > 1n) at.onLost('hard-link')
-    if (!sameBytes(old.stat, fstatSync(old.fd, { bigint: true }))) {
-      putBackLateEdit(at, old)
+    at.onMoment('unlink')
+    const replaced = aside === null ? fstatSync(old.fd, { bigint: true }) : lstatIn(at.folder, aside)
+    if (replaced === null || !sameBytes(old.stat, replaced)) {
+      if (aside === null) copyBack(at, old)
+      else renameSync(at.folder.at(aside), at.folder.at(at.name))
       throw new StepFault('changed')
     }
+    if (aside !== null) unlinkSync(at.folder.at(aside))
   } finally {
     at.letGo(old.fd)
   }
 }
 
-/** Somebody wrote into the old file between the last look and the rename: those bytes are theirs, and go back. */
-function putBackLateEdit(at: Placing, old: OpenFile): void {
+/**
+ * A second name for what stands under the name until it is replaced: what somebody saves into it at the last moment then
+ * goes back by a rename, which takes no room and is never half done. @returns null where a file has one name only
+ */
+function linkAside(at: Placing): string | null {
+  const aside = asideOf(at.temp)
+  try {
+    linkSync(at.folder.at(at.name), at.folder.at(aside))
+    return aside
+  } catch (error) {
+    if (isSystemError(error)) return null
+    throw error
+  }
+}
+
+/** Without a second name: bytes that were saved between the last look and the rename are copied back. */
+function copyBack(at: Placing, old: OpenFile): void {
   const fd = openSync(at.folder.at(at.temp), CREATE, 0o600)
   try {
     readPiecesOf(old.fd, (piece) => {
