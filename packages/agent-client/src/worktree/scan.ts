@@ -26,7 +26,7 @@ import type { IgnoreRules } from './ignore-rules.ts'
 import { modeOf } from './look.ts'
 import { ReadQuota } from './read-quota.ts'
 import { isSecretName } from './secret-names.ts'
-import { isRacy, stampOf } from './stamp.ts'
+import { isRacy, movedNsOf, stampOf } from './stamp.ts'
 import { parseTempName } from './temp-name.ts'
 import { howChanged, placesToLook } from './where-to-look.ts'
 
@@ -397,8 +397,4 @@ interface Item {
   readonly before: KnownEntry | null
   /** A folder that is known: what lies in it is looked at on its own, or not at all. */
   readonly isShallow: boolean
-}
-
-function movedNsOf({ ctimeNs, mtimeNs }: BigIntStats): bigint {
-  return ctimeNs > mtimeNs ? ctimeNs : 0n
 }

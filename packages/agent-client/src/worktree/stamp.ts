@@ -20,3 +20,8 @@ export function isRacy(changedNs: bigint, scanStartNs: bigint): boolean {
   const slack = changedNs % SECOND_NS === 0n ? COARSE_SLACK_NS : FINE_SLACK_NS
   return changedNs + slack >= scanStartNs
 }
+
+/** When it came to its place or got its mode, if that is the last that happened to it; else 0. */
+export function movedNsOf({ ctimeNs, mtimeNs }: BigIntStats): bigint {
+  return ctimeNs > mtimeNs ? ctimeNs : 0n
+}
