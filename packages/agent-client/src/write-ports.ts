@@ -29,7 +29,7 @@ export interface FolderMode {
   readonly mode: number
 }
 
-/** A directory of which the names may not survive a power cut. */
+/** A directory of which the names may not survive a power cut, or a directory or file of which the mode may not. */
 export interface FolderFault {
   readonly path: RelPath
   readonly code: string
@@ -75,10 +75,10 @@ export interface TreeWriter {
   /** Several steps one after the other cost less inside this. */
   together<T>(work: () => T): T
   /**
-   * Makes the names in these folders durable. Folders that are gone are passed over.
+   * Makes the names in these folders durable, and the modes of folders and files. What is gone is passed over.
    * @returns those of which the disk said that it could not
    */
-  sync(folders: readonly RelPath[]): Promise<FolderFault[]>
+  sync(folders: readonly RelPath[], files: readonly RelPath[]): Promise<FolderFault[]>
   /** Comes back when little, or nothing, is left of what is done beside the steps: giving back the room of old files. */
   rest(until?: 'few' | 'all'): Promise<void>
   /** Lets go of what is held from one step to the next. */

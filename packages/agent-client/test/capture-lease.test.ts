@@ -187,7 +187,7 @@ test('a restore that lost its lease on the way is not recorded, and stays to be 
       const writer = deps.writer(...words)
       const sync = writer.sync.bind(writer)
       const syncAndLose = async (folders: readonly RelPath[]) => {
-        const notSynced = await sync(folders)
+        const notSynced = await sync(folders, [])
         isLost = losesIt
         return notSynced
       }

@@ -141,14 +141,14 @@ const WRONG: Readonly<Record<string, ChangeDeps>> = {
     }),
   'every file is written anew': (deps) =>
     withWriter(deps, (writer, root) => ({
-      async sync(folders) {
+      async sync(folders, files) {
         for (const entry of readdirSync(root, { withFileTypes: true })) {
           if (!entry.isFile()) continue
           const [at, temp] = [join(root, entry.name), join(root, 'temp')]
           writeFileSync(temp, readFileSync(at))
           renameSync(temp, at)
         }
-        return writer.sync(folders)
+        return writer.sync(folders, files)
       },
     })),
   'a step is told as done that was not': (deps) =>

@@ -1,6 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import {
   chmodSync,
   chownSync,
@@ -532,50 +531,5 @@ describe('whose a file is', () => {
     giveAway('ours')
     const [outcome] = applyAsUser([{ path: 'ours/a', from: a, to: fileState('v1') }])
     expect(outcome).toEqual({ ok: true, lost: ['owner'] })
-  })
-})
-
-describe('a parent that is swapped for a link while files are written', () => {
-  test('nothing outside changes, while checking and then writing by path does escape', async () => {
-    mkdirSync(join(top, 'outside'))
-    mkdirSync(join(root, 'sub'))
-    const swapper = spawn(
-      process.execPath,
-      [join(import.meta.dirname, 'support/swap-parent.ts'), root, join(top, 'outside')],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    )
-    await once(swapper.stdout, 'data')
-    try {
-      const writer = writerFor()
-      const to = fileState('restored')
-      const tally = { written: 0, blocked: 0 }
-      const began = Date.now()
-      // A second at least, and on a loaded machine as long as it takes until the race was real.
-      const isEnough = (): boolean =>
-        Date.now() - began > 1_000 && tally.written >= 100 && tally.blocked >= 10
-      for (let n = 0; !isEnough() && Date.now() - began < 60_000; n++) {
-        const done = writer.apply({ path: `sub/f${n}`, from: ABSENT, to }, n)
-        if (done.ok) tally.written++
-        else tally.blocked++
-        if (done.ok && n % 3 === 0) writer.apply({ path: `sub/f${n}`, from: to, to: ABSENT }, n)
-      }
-      expect(readdirSync(join(top, 'outside'))).toEqual([])
-      expect(tally.written).toBeGreaterThanOrEqual(100)
-      expect(tally.blocked, 'the race was on').toBeGreaterThanOrEqual(10)
-
-      // The control: the same race against a check and a write by path.
-      for (let n = 0; n < 200_000 && readdirSync(join(top, 'outside')).length === 0; n++) {
-        try {
-          if (lstatSync(join(root, 'sub')).isDirectory()) writeFileSync(join(root, `sub/n${n}`), 'escaped')
-        } catch {
-          // The parent was away for a moment: part of the race.
-        }
-      }
-      expect(readdirSync(join(top, 'outside'))).not.toEqual([])
-    } finally {
-      swapper.kill('SIGKILL')
-    }
   })
 })

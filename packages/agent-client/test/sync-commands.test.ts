@@ -400,7 +400,7 @@ function bound(writer: TreeWriter): TreeWriter {
     apply: (step, index) => writer.apply(step, index),
     begin: (step, index) => writer.begin(step, index),
     together: (work) => writer.together(work),
-    sync: (folders) => writer.sync(folders),
+    sync: (folders, files) => writer.sync(folders, files),
     rest: () => writer.rest(),
     close: () => writer.close(),
     settle: (steps, widened) => writer.settle(steps, widened),

@@ -143,7 +143,11 @@ function outcomeInWords(context: Context, report: RestoreReport, asked: Asked): 
     case 'nothing-to-do':
       return [...finished, ...nothingInWords(context, report, asked)]
     case 'partly-done':
-      return [...finished, `PARTLY DONE: ${countsOf(report)}.`]
+      return [
+        ...finished,
+        `PARTLY DONE: ${countsOf(report)}.`,
+        ...(report.error === undefined ? [] : [report.error.message]),
+      ]
     case 'failed':
       return [...finished, 'FAILED: nothing was done.']
     case 'refused':

@@ -70,7 +70,8 @@ describe('carryOut', () => {
       f: { ok: false, why: 'missing-blob' },
     }
     const steps = [...'abcdefg'].map((path) => step(path))
-    const carried = await carryOut(writerWith({ outcome: (path) => outcomes[path] }), steps)
+    const holds = (path: string) => path === 'g'
+    const carried = await carryOut(writerWith({ outcome: (path) => outcomes[path], holds }), steps)
     expect(carried.done.map((item) => item.path)).toEqual(['g'])
     expect(carried.outcomes).toEqual({
       failed: [{ path: 'a', code: 'EACCES', reason: 'EACCES: permission denied, open' }],
@@ -109,6 +110,12 @@ describe('carryOut', () => {
     const writer = writerWith({ outcome, closed: () => void closed++ })
     await expect(carryOut(writer, [step('a')])).rejects.toThrow('broken')
     expect(closed).toBe(1)
+  })
+
+  test('what broke off after the deed is done all the same', async () => {
+    const closed: StepOutcome = { ok: false, why: 'error', code: 'EIO', reason: 'EIO: i/o error, close' }
+    const { done, outcomes } = await carryOut(writerWith({ outcome: () => closed }), [step('a')])
+    expect([done.length, outcomes.failed]).toEqual([1, []])
   })
 
   test('another kind under the name is said so', async () => {

@@ -60,21 +60,39 @@ async function carryThrough(
     if (outcome.ok) {
       done.add(index)
       for (const what of outcome.lost ?? []) tally.lost.push({ path: step.path, what })
-    } else note(writer, tally, step, outcome)
+      // What broke off after the deed, as in closing what was only read, does not undo it: it is read back like others.
+    } else if (isOfTheSystem(outcome) && writer.holds(step.path, step.to)) done.add(index)
+    else note(writer, tally, step, outcome)
   })
   const written = steps.filter((_, index) => done.has(index))
-  const faults = await writer.sync(written.map((step) => parentOf(step.path)))
+  const folders = written.flatMap(({ path, to }) =>
+    to.kind === 'dir' ? [parentOf(path), path] : [parentOf(path)],
+  )
+  const faults = await writer.sync(
+    folders,
+    written.filter(isOfModeAlone).map(({ path }) => path),
+  )
   const faultOf = new Map(faults.map((fault) => [fault.path, fault]))
   const pace = new Pace()
   for (const step of written) {
     await pace.breathe()
-    const fault = faultOf.get(parentOf(step.path))
+    const fault = faultOf.get(step.path) ?? faultOf.get(parentOf(step.path))
     if (!isReadBack(writer, tally, step)) continue
     if (fault === undefined) tally.done.push(step)
     else tally.failed.push(notDurable(step.path, fault))
   }
   const { done: verified, ...outcomes } = tally
   return { done: verified, outcomes }
+}
+
+/** All other files were made durable before they got their names. */
+function isOfModeAlone({ from, to }: PlanStep): boolean {
+  return from.kind === 'file' && to.kind === 'file' && from.blob === to.blob
+}
+
+/** Not one of our own refusals. */
+function isOfTheSystem(outcome: StepOutcome): boolean {
+  return !outcome.ok && outcome.why === 'error' && outcome.code !== 'OUTSIDE_ROOT'
 }
 
 function notDurable(path: RelPath, { code, reason }: FolderFault): FailedPath {
@@ -91,7 +109,8 @@ function isReadBack(writer: TreeWriter, tally: Tally, step: PlanStep): boolean {
   tally.failed.push({
     path: step.path,
     code: 'NOT_AS_WRITTEN',
-    reason: 'it was written, but did not read back as wanted: something else changed it at once',
+    reason:
+      'it was written, but did not read back as wanted: it could not be read, or something else changed it at once',
   })
   return false
 }

@@ -10,7 +10,7 @@ import {
 import type { Deps, Lease, Workspace } from '#ports.ts'
 import type { RestoreAsk } from './ask.ts'
 import { carryOut, withoutSetId } from './carry-out.ts'
-import { emptyReport, finish, now, type ReportHead, reportWithoutRun } from './finish.ts'
+import { emptyReport, finishOrTell, now, type ReportHead, reportWithoutRun } from './finish.ts'
 import { listIrreversible } from './irreversible.ts'
 import { type Journal, orNotRecorded, putJournal } from './journal.ts'
 import { getKeptPlan } from './kept-plan.ts'
@@ -44,6 +44,8 @@ export async function executeRestore(
     // One that can not be rolled back whole must not stand in the way for ever.
     const isStuck = recovered?.journal.isAborting === true && recovered.report.failed.length > 0
     if (recovered !== null && !isStuck && isSameWish(recovered.journal.wish, ask)) return recovered.report
+    // It could not be recorded, so it is not finished still: nothing else may begin.
+    if (recovered?.report.error !== undefined) return recovered.report
     if (recovered !== null) warn(recoveredInWords(recovered, isStuck))
     const kept = ask.token === null ? null : getKeptPlan(deps, ask, ask.token)
     if (!ask.dryRun) await deps.capture.closeOpenTurns(lease, ask.workspace)
@@ -168,7 +170,7 @@ async function run(
   deps.blobs.flush()
   if (plan.steps.length > 0) putJournal(deps, workspace, journal)
   return orNotRecorded(journal, async () =>
-    finish(
+    finishOrTell(
       deps,
       lease,
       workspace,

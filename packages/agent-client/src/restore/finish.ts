@@ -14,7 +14,7 @@ import {
 import type { Deps, Lease, Workspace } from '#ports.ts'
 import type { CarriedOut } from './carry-out.ts'
 import { listRestoreFacts } from './facts.ts'
-import type { Journal } from './journal.ts'
+import { type Journal, notRecorded } from './journal.ts'
 
 /** The facts of a report that do not follow from its plan. */
 export type ReportHead = Pick<RestoreReport, 'restore' | 'requestedBy' | 'startedAt' | 'irreversible'>
@@ -71,6 +71,30 @@ export function finish(
     entries: carried.done.map((step) => ({ path: step.path, before: step.from, after: step.to })),
   })
   return report
+}
+
+/**
+ * The same; but when the record cannot be made, what was done to the files is told all the same, and that the journal
+ * still stands, so that the next restoring command can finish the record.
+ */
+export function finishOrTell(...args: Parameters<typeof finish>): RestoreReport {
+  const [deps, , , journal, carried, isRecovered] = args
+  try {
+    return finish(...args)
+  } catch (error) {
+    const trouble = notRecorded(journal, error)
+    if (trouble === null || carried.done.length === 0) throw error
+    const { code, message, details } = trouble
+    const { lists } = settleRestore(journal.plan, carried.outcomes, new Map())
+    return {
+      ...emptyReport(deps, { ...journal, irreversible: [...journal.irreversible] }),
+      status: 'partly-done',
+      ...lists,
+      verified: lists.failed.length === 0,
+      recovered: isRecovered,
+      error: { code, message, details },
+    }
+  }
 }
 
 function detailOf({ restore, plan }: Journal, settled: SettledRestore): RestoreDetail {

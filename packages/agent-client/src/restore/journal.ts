@@ -49,13 +49,18 @@ export function findJournal(deps: Deps, workspace: Workspace): Journal | null {
 }
 
 /** Files may be written and the journal still stands, so the next restoring command can finish both them and the record. */
-export async function orNotRecorded<T>({ restore }: Journal, work: () => Promise<T>): Promise<T> {
+export async function orNotRecorded<T>(journal: Journal, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
-    const error = findSystemFault(cause) ?? cause
-    if (!(error instanceof DomainError)) throw error
-    const message = `${error.message} Files were given back, but the restore is not recorded yet: \`turnback recover\` finishes it.`
-    throw new DomainError(error.code, { ...error.details, restore }, { message, cause })
+    throw notRecorded(journal, cause) ?? cause
   }
+}
+
+/** What is said of that, or null when `cause` is no trouble that can be, but a mistake of ours. */
+export function notRecorded({ restore }: Pick<Journal, 'restore'>, cause: unknown): DomainError | null {
+  const error = findSystemFault(cause) ?? cause
+  if (!(error instanceof DomainError)) return null
+  const message = `${error.message} Files were given back, but the restore is not recorded yet: \`turnback recover\` finishes it.`
+  return new DomainError(error.code, { ...error.details, restore }, { message, cause })
 }

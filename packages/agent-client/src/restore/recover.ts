@@ -14,7 +14,7 @@ import { NEW_FOLDER_MODE } from '#given-modes.ts'
 import type { Deps, FolderMode, Lease, StepOutcome, TreeStep, TreeWriter, Workspace } from '#ports.ts'
 import { type Wish, wishText } from './ask.ts'
 import { type CarriedOut, carryOut, passesThroughNothing } from './carry-out.ts'
-import { emptyReport, finish } from './finish.ts'
+import { emptyReport, finishOrTell } from './finish.ts'
 import { findJournal, type Journal, orNotRecorded, putJournal } from './journal.ts'
 
 const CHANGED: StepOutcome = { ok: false, why: 'changed' }
@@ -79,7 +79,7 @@ async function rollForward(
     check: () => lease.check(),
     choose: (step) => (isSomebodys(step, later.get(step.path) ?? []) ? CHANGED : resume(writer, step)),
   })
-  return finish(deps, lease, workspace, { ...journal, plan: { ...journal.plan, steps } }, carried, true)
+  return finishOrTell(deps, lease, workspace, { ...journal, plan: { ...journal.plan, steps } }, carried, true)
 }
 
 /** Goes on with one step from wherever the run that was cut off had left it. */

@@ -158,11 +158,11 @@ export class Database {
   /** A transaction that need not outlive a loss of power: nobody waits for the disk. Not inside another one. */
   transactLoosely<T>(work: () => T): T {
     if (this.#depth > 0) return this.transact(work)
-    this.#db.exec('PRAGMA synchronous = NORMAL')
+    this.exec('PRAGMA synchronous = NORMAL')
     try {
       return this.transact(work)
     } finally {
-      this.#db.exec('PRAGMA synchronous = FULL')
+      this.exec('PRAGMA synchronous = FULL')
     }
   }
 

@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs'
 import { closeSync, constants, fstatSync, lstatSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RelPath, readName } from '@turnback/core'
+import { isSystemError } from './fault.ts'
 
 /**
  * A directory of the user's tree that was reached part by part without following a link. On Linux it is held
@@ -43,6 +44,7 @@ export type Anchoring = 'descriptor' | 'checked'
 const O_PATH = 0o10000000
 const HOLD = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const SLASH = Buffer.from('/')
+const SLASH_BYTE = 0x2f
 
 /**
  * How safe writing is from somebody who swaps folders for links meanwhile. `A`: nothing they do matters. `B`: each part
@@ -82,9 +84,11 @@ export function openFolder(tree: TreeRoot, folder: RelPath, anchoring: Anchoring
   return anchoring === 'descriptor' ? new HeldFolder(tree, names) : new CheckedFolder(tree, names)
 }
 
+/** Whoever asks: one name is one step down. */
 function nameBytes(written: string): Buffer {
   const bytes = readName(written)
-  if (bytes === null) throw new PathBlocked('missing')
+  const isName = bytes !== null && written !== '' && written !== '.' && written !== '..'
+  if (!isName || bytes.includes(0) || bytes.includes(SLASH_BYTE)) throw new PathBlocked('missing')
   return Buffer.from(bytes)
 }
 
@@ -122,7 +126,12 @@ class HeldFolder implements Folder {
   }
 
   [Symbol.dispose](): void {
-    closeSync(this.#fd)
+    try {
+      closeSync(this.#fd)
+    } catch (error) {
+      // It was held and not written to: there is nothing that closing could lose.
+      if (!isSystemError(error)) throw error
+    }
   }
 }
 

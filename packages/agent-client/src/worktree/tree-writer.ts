@@ -1,4 +1,3 @@
-import { fsync } from 'node:fs'
 import {
   type BlobId,
   DomainError,
@@ -37,6 +36,7 @@ import { FolderHolder } from './folder-holder.ts'
 import { isOthers } from './keep-owner.ts'
 import { holdsIn, type IsNamed, presentIn } from './look.ts'
 import { settleTree } from './settle-tree.ts'
+import { syncAndClose, syncPaths } from './sync-paths.ts'
 import { parseTempName, tagOf, writeTempName } from './temp-name.ts'
 import {
   type OnMoment,
@@ -51,19 +51,12 @@ import {
 import {
   type Changing,
   dropIn,
-  findCloseFault,
   isNarrow,
   makeFolder,
   orWidened,
   setMode,
-  syncFolder,
   whileWidened,
 } from './write-folder.ts'
-
-/** Folders that are made durable at once: more wait for the same threads. */
-const SIDE_BY_SIDE = 8
-/** One that may not be read can not be synced; some file systems sync no folder at all, and keep names in other ways. */
-const CAN_NOT_SYNC = new Set(['EACCES', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
 /** What of the store the writer needs. */
 export interface WriterBlobs {
@@ -191,14 +184,9 @@ class Writer implements TreeWriter {
 
   #begun(step: TreeStep, index: number, { at, fd, isWidened, lost }: Begun): BegunStep {
     let fault: Error | null = null
-    const sync = (): Promise<void> =>
-      new Promise((done) => {
-        fsync(fd, (error) => {
-          const closing = findCloseFault(fd)
-          fault = error ?? closing
-          done()
-        })
-      })
+    const sync = async (): Promise<void> => {
+      fault = await syncAndClose(fd)
+    }
     const drop = (): void => {
       const parent = parentOf(step.path)
       if (!dropIn(at, isWidened)) this.#undropped.push({ parent, temp: at.temp })
@@ -309,31 +297,9 @@ class Writer implements TreeWriter {
     return blobs.together === undefined ? work() : blobs.together(work)
   }
 
-  async sync(folders: readonly RelPath[]): Promise<FolderFault[]> {
-    const left = [...new Set(folders)].reverse()
-    const faults: FolderFault[] = []
-    const some = Array.from({ length: SIDE_BY_SIDE }, async () => {
-      for (let path = left.pop(); path !== undefined; path = left.pop()) {
-        const fault = await this.#syncFolder(path)
-        if (fault !== null) faults.push({ path, ...fault })
-      }
-    })
-    await Promise.all(some)
-    return faults
-  }
-
-  async #syncFolder(path: RelPath): Promise<Omit<FolderFault, 'path'> | null> {
-    try {
-      using folder = this.#open(path)
-      this.#options.onMoment?.('sync', path)
-      await syncFolder(folder)
-      return null
-    } catch (error) {
-      // A folder that the restore removed has nothing to sync.
-      if (error instanceof PathBlocked) return null
-      if (!isSystemError(error)) throw error
-      return CAN_NOT_SYNC.has(error.code) ? null : { code: error.code, reason: error.message }
-    }
+  sync(folders: readonly RelPath[], files: readonly RelPath[]): Promise<FolderFault[]> {
+    const onSync = (path: RelPath) => this.#options.onMoment?.('sync', path)
+    return syncPaths((path) => this.#open(path), { folders, files, onSync })
   }
 
   rest(until: 'few' | 'all' = 'few'): Promise<void> {

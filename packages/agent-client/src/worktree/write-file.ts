@@ -268,14 +268,21 @@ export function removeEntry(at: Placing, from: State): void {
   try {
     at.onMoment('aside')
     renameSync(at.folder.at(at.name), at.folder.at(at.temp))
-    at.onMoment('unlink')
-    if (!isWhatWasSeen(at, from, file)) {
-      putBackAside(at)
-      throw new StepFault('changed')
-    }
-    unlinkSync(at.folder.at(at.temp))
+    removeAside(at, from, file)
   } finally {
     if (file !== null) at.letGo(file.fd)
+  }
+}
+
+/** Whatever goes wrong: what is not away for good gets its name back. */
+function removeAside(at: Placing, from: State, file: OpenFile | null): void {
+  try {
+    at.onMoment('unlink')
+    if (!isWhatWasSeen(at, from, file)) throw new StepFault('changed')
+    unlinkSync(at.folder.at(at.temp))
+  } catch (error) {
+    putBackAside(at)
+    throw error
   }
 }
 

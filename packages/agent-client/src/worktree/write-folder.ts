@@ -1,4 +1,13 @@
-import { chmodSync, closeSync, constants, fchmodSync, fstatSync, fsync, mkdirSync, openSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  rmdirSync,
+} from 'node:fs'
 import type { DirState, State } from '@turnback/core'
 import { GIVEN_BACK, NEW_FOLDER_MODE } from '#given-modes.ts'
 import { type Anchoring, type Folder, PathBlocked } from './anchored.ts'
@@ -25,8 +34,22 @@ export function makeFolder(at: Changing, to: DirState): void {
     if (isSystemError(error) && error.code === 'EEXIST') throw new StepFault('changed')
     throw error
   }
-  at.onMoment('chmod')
-  changeMode(at, (isDirectory) => isDirectory, to.mode & GIVEN_BACK.dir)
+  try {
+    at.onMoment('chmod')
+    changeMode(at, (isDirectory) => isDirectory, to.mode & GIVEN_BACK.dir)
+  } catch (error) {
+    dropFolder(at)
+    throw error
+  }
+}
+
+/** Of a folder that could not be made whole nothing is left; unless somebody has put something into it by now. */
+function dropFolder(at: Changing): void {
+  try {
+    rmdirSync(at.folder.at(at.name))
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+  }
 }
 
 /** Changes the mode of a file or directory that is in the state `from`, and nothing else of it. */
@@ -54,19 +77,6 @@ function changeMode(at: Changing, isWanted: (isDirectory: boolean) => boolean, m
   } finally {
     closeSync(fd)
   }
-}
-
-/** Makes the names in a directory durable. */
-export function syncFolder(folder: Folder): Promise<void> {
-  const fd = openSync(folder.self, constants.O_RDONLY)
-  return new Promise((done, failed) => {
-    fsync(fd, (error) => {
-      const closing = findCloseFault(fd)
-      const fault = error ?? closing
-      if (fault === null) done()
-      else failed(fault)
-    })
-  })
 }
 
 /** True when this user owns the directory and its mode keeps the owner from changing names in it. */
@@ -122,16 +132,5 @@ export function dropIn(at: Pick<Placing, 'folder' | 'temp'>, isWidened: boolean)
   } catch (error) {
     if (!isSystemError(error) && !(error instanceof PathBlocked)) throw error
     return false
-  }
-}
-
-/** Closes a file where nobody could catch what that throws. */
-export function findCloseFault(fd: number): Error | null {
-  try {
-    closeSync(fd)
-    return null
-  } catch (error) {
-    if (!isSystemError(error)) throw error
-    return error
   }
 }

@@ -28,14 +28,22 @@ export class RestoreScene {
   readonly rig: CaptureRig
   readonly args: readonly string[]
   readonly turn: TurnId
+  /** The restore that a redo takes back; else null. */
+  readonly undone: TurnId | null
   /** The tree when the command comes, and when it has been carried out. */
   readonly before: TreeSnapshot
   readonly after: TreeSnapshot
 
-  private constructor(rig: CaptureRig, args: readonly string[], turn: TurnId, after: TreeSnapshot) {
+  private constructor(
+    rig: CaptureRig,
+    args: readonly string[],
+    { turn, undone }: Pick<RestoreScene, 'turn' | 'undone'>,
+    after: TreeSnapshot,
+  ) {
     this.rig = rig
     this.args = args
     this.turn = turn
+    this.undone = undone
     this.before = snapshotTree(rig.root)
     this.after = after
   }
@@ -46,13 +54,18 @@ export class RestoreScene {
     const here = (...args: string[]) => runHere(rig.env, rig.root, args)
     rig.reopen()
     const restore = ['restore', turn]
-    if (what === 'redo') expect(await here(...restore)).toMatchObject({ code: 0 })
+    let undone: TurnId | null = null
+    if (what === 'redo') {
+      const { code, json } = await here(...restore)
+      expect(code).toBe(0)
+      undone = String(json.turn) as TurnId
+    }
     const args = what === 'redo' ? ['redo'] : restore
     keep(rig)
     expect(await here(...args)).toMatchObject({ code: 0, json: { verified: true, failed: [] } })
     const after = snapshotTree(rig.root)
     putBack(rig)
-    const scene = new RestoreScene(rig, args, turn, after)
+    const scene = new RestoreScene(rig, args, { turn, undone }, after)
     expect(differences(scene.before, after).length).toBeGreaterThanOrEqual(files)
     return scene
   }
@@ -109,9 +122,9 @@ export class RestoreScene {
     return [...mixed, ...lost]
   }
 
-  /** Gives the command again, as a person does, and looks at everything then. */
-  async finish(why: string): Promise<RestoreReport> {
-    const { code, report } = await this.run(...this.args)
+  /** Gives the command again, or another that is said to come to the same, and looks at everything then. */
+  async finish(why: string, args: readonly string[] = this.args): Promise<RestoreReport> {
+    const { code, report } = await this.run(...args)
     expect(report, why).toMatchObject({ failed: [] })
     expect([0], `${why}: ${JSON.stringify(report)}`).toContain(code)
     expect(differences(this.after, this.look()), why).toEqual([])

@@ -1,12 +1,24 @@
-// Swaps ROOT/sub for a link to OUTSIDE and back, as fast as it can, until it is ended.
+// Swaps ROOT/NAME for a link to TARGET and back, as fast as it can, until it is ended.
 import { renameSync, symlinkSync, unlinkSync, writeSync } from 'node:fs'
 
-const [root, outside] = process.argv.slice(2)
-if (root === undefined || outside === undefined) throw new Error('usage: swap-parent ROOT OUTSIDE')
+const [root, name, target] = process.argv.slice(2)
+if (root === undefined || name === undefined || target === undefined)
+  throw new Error('usage: swap-parent ROOT NAME TARGET')
+const at = `${root}/${name}`
+/** Whoever races us may have been faster with any of them. */
+const steps = [
+  () => renameSync(at, `${at}.real`),
+  () => symlinkSync(target, at),
+  () => unlinkSync(at),
+  () => renameSync(`${at}.real`, at),
+]
 writeSync(1, 'swapping\n')
 for (;;) {
-  renameSync(`${root}/sub`, `${root}/sub.real`)
-  symlinkSync(outside, `${root}/sub`)
-  unlinkSync(`${root}/sub`)
-  renameSync(`${root}/sub.real`, `${root}/sub`)
+  for (const step of steps) {
+    try {
+      step()
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error)) throw error
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import type { ConflictChoice } from '#command/messages.ts'
+import { isBlink } from '#history/blink.ts'
 import type { Change } from '#history/change.ts'
 import { isInScope, ownerOf, type ResolvedScope } from '#history/scope.ts'
 import type { Stack } from '#history/stack.ts'
@@ -67,6 +68,8 @@ export function decidePath(
     present,
     below,
   }
+  const isOwnTop =
+    top === newest || stack.slice(stack.indexOf(newest) + 1).every((change) => isBlink(stack, change))
   if (cut.wanted.kind === 'skipped') {
     return { act: 'skip', path: top.path, from: present, reason: cut.wanted.reason }
   }
@@ -75,10 +78,10 @@ export function decidePath(
     return keep(cut, { path: top.path, reason: 'unknown-writer' }, true)
   }
   if (equalStates(present, cut.wanted)) {
-    return top === newest ? takeSpan(cut, present) : settle(cut, [])
+    return isOwnTop ? takeSpan(cut, present) : settle(cut, [])
   }
   if (present.kind === 'skipped') return keep(cut, { path: top.path, reason: 'not-captured' }, false)
-  if (top === newest) return decideOwnTop(cut)
+  if (isOwnTop) return decideOwnTop(cut)
   // One turn out of the middle: what came later is kept by merging, unless it is to be saved aside.
   if (scope.scope === 'turn' && onConflict !== 'save') return decideMerge(cut)
   return decideForeignTop(cut, onConflict)
@@ -279,6 +282,7 @@ function write(
 function alsoUndone(cut: Cut, popped: readonly Change[]): AlsoUndone[] {
   return popped
     .filter((change) => !isInScope(cut.scope, change) || (isWork(change.kind) && !isNamed(cut.scope, change)))
+    .filter((change) => !isBlink(cut.stack, change))
     .map((change) => ({ path: change.path, turn: change.turn }))
 }
 

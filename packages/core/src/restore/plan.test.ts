@@ -71,6 +71,20 @@ class Log {
     }
   }
 
+  /** Carries a plan out that takes off and pushes nothing. */
+  restore(plan: RestorePlan, target: TurnId): TurnId {
+    for (const step of plan.steps) {
+      if (step.to.kind === 'absent') this.tree.delete(step.path)
+      else this.tree.set(step.path, step.to)
+    }
+    const turn = this.turn('restore', null, {})
+    const popped = plan.steps.flatMap((step) => step.effect.popped)
+    this.events.push({ turn, scan: this.#scan, popped, putBack: [], pushed: [] })
+    const number = this.turns.length
+    this.restores.push({ turn, number, target, takenBack: null, of: [target], isWhole: true, status: 'done' })
+    return turn
+  }
+
   plan(target: TurnId, options: Partial<PlanOptions> = {}): RestorePlan {
     return planRestore(this.input(target, options))
   }
@@ -106,6 +120,44 @@ const done = (plan: RestorePlan): string[] => plan.steps.map((step) => `${step.l
 const kept = (plan: RestorePlan): string[] => plan.kept.map((item) => `${item.path} ${item.reason}`)
 const to = (plan: RestorePlan, path: RelPath): State | undefined =>
   plan.steps.find((step) => step.path === path)?.to
+
+describe('a path that could not be looked at for a while, and then was as before', () => {
+  const closed: SkippedState = { kind: 'skipped', reason: 'unreadable' }
+
+  it('was changed by nobody: it goes back, and no edit is named', () => {
+    const log = new Log()
+    const t = log.agent('A', { a: [f('1'), f('2')] })
+    log.person({ a: [f('2'), closed] })
+    expect(kept(log.plan(t))).toEqual(['a not-captured'])
+    log.person({ a: [closed, f('2')] })
+    const plan = log.plan(t)
+    expect([done(plan), plan.alsoUndoes, plan.steps[0]?.effect.popped.length]).toEqual([
+      ['restored a'],
+      [],
+      3,
+    ])
+  })
+
+  it('is given back by the undo of a restore, too', () => {
+    const log = new Log()
+    const t = log.agent('A', { a: [f('1'), f('2')] })
+    const r = log.restore(log.plan(t), t)
+    log.person({ a: [f('1'), closed] })
+    log.person({ a: [closed, f('1')] })
+    const plan = log.plan(r)
+    expect([done(plan), to(plan, 'a')]).toEqual([['restored a'], f('2')])
+    expect(plan.steps[0]?.effect.popped.length).toBe(2)
+  })
+
+  it('is a person’s when it came back as something else, or when its reason tells of a change', () => {
+    const log = new Log()
+    const t = log.agent('A', { a: [f('1'), f('2')], b: [f('1'), f('2')] })
+    const large: SkippedState = { kind: 'skipped', reason: 'too-large' }
+    log.person({ a: [f('2'), closed], b: [f('2'), large] })
+    log.person({ a: [closed, f('3')], b: [large, f('2')] })
+    expect(kept(log.plan(t))).toEqual(['a changed-after-turn', 'b changed-after-turn'])
+  })
+})
 
 describe('a turn and the later ones of its session are undone', () => {
   it('the earliest before of the scope is wanted; what no turn touched is no part of the plan', () => {
@@ -469,28 +521,7 @@ describe('taking a restore back', () => {
     const log = new Log()
     const t1 = log.agent('A', { a: [f('1'), f('2')], b: [f('1'), f('2')], n: [ABSENT, f('n')] })
     const plan = log.plan(t1)
-    for (const step of plan.steps) {
-      if (step.to.kind === 'absent') log.tree.delete(step.path)
-      else log.tree.set(step.path, step.to)
-    }
-    const r = log.turn('restore', null, {})
-    const effects = plan.steps.map((step) => step.effect)
-    log.events.push({
-      turn: r,
-      scan: 2,
-      popped: effects.flatMap((effect) => effect.popped),
-      putBack: [],
-      pushed: [],
-    })
-    log.restores.push({
-      turn: r,
-      number: 2,
-      target: t1,
-      takenBack: null,
-      of: [t1],
-      isWhole: true,
-      status: 'done',
-    })
+    const r = log.restore(plan, t1)
     log.change(log.person({}), { b: [f('1'), f('edited')] })
     const back = log.plan(r)
     expect(done(back)).toEqual(['restored a', 'restored n'])

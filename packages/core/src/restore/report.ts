@@ -80,7 +80,7 @@ export const restoreReportSchema = z.strictObject({
   verified: z.boolean(),
   /** True when this report finishes a restore that a crash had cut off. */
   recovered: z.boolean(),
-  /** Set when `status` is `refused` or `failed`: what stood in the way. */
+  /** What stood in the way, when `status` is `refused` or `failed`; with `partly-done`, why it is not recorded yet. */
   error: z
     .strictObject({
       code: z.string(),

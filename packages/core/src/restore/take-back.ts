@@ -1,3 +1,4 @@
+import { isBlink } from '#history/blink.ts'
 import type { Change, RestoreEvent } from '#history/change.ts'
 import { ownerOf } from '#history/scope.ts'
 import { changesOfRestore, type LiveStacks, type Stack } from '#history/stack.ts'
@@ -36,13 +37,15 @@ export function decideTakeBack(input: TakeBackInput): Decision[] {
   for (const [path, net] of netEffects(input.event, input.findChange)) {
     const now = input.now.get(path) ?? []
     const then = input.then.get(path) ?? []
+    const blinks = blinksSince(now, then)
     const added = new Set(net.added.map((change) => change.scan))
     const next = [...then.filter((change) => !added.has(change.scan)), ...net.removed].sort(
       (a, b) => a.scan - b.scan,
     )
     const from = input.present(path)
     const wanted = next.at(-1)?.after ?? net.added[0]?.before ?? from
-    if (!isSameStack(now, then)) {
+    const left = now.filter((change) => !blinks.includes(change))
+    if (!isSameStack(left, then)) {
       const kept = whyKept(path, now, then, input.session)
       decisions.push({ act: 'keep', path, from, wanted, kept, isConflict: true })
     } else if (from.kind !== 'skipped' && !equalStates(now.at(-1)?.after ?? from, from)) {
@@ -54,7 +57,7 @@ export function decideTakeBack(input: TakeBackInput): Decision[] {
         kept: { path, reason: 'unknown-writer' },
         isConflict: true,
       })
-    } else decisions.push(decide(path, net, from, wanted))
+    } else decisions.push(decide(path, { ...net, added: [...net.added, ...blinks] }, from, wanted))
   }
   return decisions
 }
@@ -93,6 +96,13 @@ function netEffects(event: RestoreEvent, findChange: TakeBackInput['findChange']
     removed.sort((a, b) => a.scan - b.scan)
   }
   return effects
+}
+
+/** What came upon the stack since, and says no more than that the path could not be looked at for a while. */
+function blinksSince(now: Stack, then: Stack): Change[] {
+  if (now.length === then.length) return []
+  const known = new Set(then.map((change) => change.scan))
+  return now.filter((change) => !known.has(change.scan) && isBlink(now, change))
 }
 
 function isSameStack(a: Stack, b: Stack): boolean {
