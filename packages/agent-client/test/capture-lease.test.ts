@@ -186,8 +186,8 @@ test('a restore that lost its lease on the way is not recorded, and stays to be 
     writer: (...words) => {
       const writer = deps.writer(...words)
       const sync = writer.sync.bind(writer)
-      const syncAndLose = async (folders: readonly RelPath[]) => {
-        const notSynced = await sync(folders, [])
+      const syncAndLose = async (folders: readonly RelPath[], files: readonly RelPath[]) => {
+        const notSynced = await sync(folders, files)
         isLost = losesIt
         return notSynced
       }

@@ -153,13 +153,11 @@ const WRONG: Readonly<Record<string, ChangeDeps>> = {
     })),
   'a step is told as done that was not': (deps) =>
     withWriter(deps, () => ({ apply: () => ({ ok: true }), holds: () => true })),
-  'a step is told as failed that was done': (deps) =>
-    withWriter(deps, (writer) => ({
-      apply(step, index) {
-        writer.apply(step, index)
-        return { ok: false, why: 'error', code: 'EIO', reason: 'it was well all the same' }
-      },
-    })),
+  'what could not be written is passed over in silence': (deps) =>
+    withReport(
+      withWriter(deps, () => ({ apply: () => ({ ok: false, why: 'error', code: 'EIO', reason: 'EIO' }) })),
+      (report) => ({ ...report, failed: [] }),
+    ),
   'modes are not given back': (deps) =>
     withWriter(deps, (writer) => ({
       apply(step, index) {
