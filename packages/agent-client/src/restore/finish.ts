@@ -83,7 +83,8 @@ export function finishOrTell(...args: Parameters<typeof finish>): RestoreReport 
     return finish(...args)
   } catch (error) {
     const trouble = notRecorded(journal, error)
-    if (trouble === null || carried.done.length === 0) throw error
+    // Who lost the lease does not know what another one has done since.
+    if (trouble === null || trouble.code === 'LEASE_LOST' || carried.done.length === 0) throw error
     const { code, message, details } = trouble
     const { lists } = settleRestore(journal.plan, carried.outcomes, new Map())
     return {
