@@ -90,8 +90,13 @@ export function placeLink(at: Placing, from: State, to: SymlinkState): void {
   const target = readName(to.target)
   if (target === null) throw new StepFault('missing-blob')
   symlinkSync(Buffer.from(target), at.folder.at(at.temp))
-  const made = lstatIn(at.folder, at.temp)
-  if (made !== null) sayIfNotTheirs(at, made, from)
+  try {
+    const made = lstatIn(at.folder, at.temp)
+    if (made !== null) sayIfNotTheirs(at, made, from)
+  } catch (error) {
+    dropTemp(at)
+    throw error
+  }
   placeTemp(at, from)
 }
 
