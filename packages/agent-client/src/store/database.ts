@@ -141,7 +141,17 @@ export class Database {
       return work()
     } finally {
       this.#isReading = false
+      this.#endReading()
+    }
+  }
+
+  /** What was only read is none the worse for it: but no transaction may stay open. */
+  #endReading(): void {
+    try {
       this.#db.exec('COMMIT')
+    } catch (error) {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
+      if (this.#db.isTransaction) throw error
     }
   }
 

@@ -266,8 +266,8 @@ class Writer implements TreeWriter {
           setMode(at, from, to.mode)
           return
         }
-        if (from.kind !== 'absent') removeEntry(at, from)
-        makeFolder(at, to)
+        if (from.kind === 'absent') makeFolder(at, to)
+        else removeEntry(at, from, () => makeFolder(at, to))
         if (isOthers(folder)) lost.add('owner')
         return
       case 'absent':

@@ -5,6 +5,7 @@ import {
   fstatSync,
   fsyncSync,
   linkSync,
+  mkdirSync,
   openSync,
   renameSync,
   rmdirSync,
@@ -149,7 +150,10 @@ export function placeTemp(at: Placing, from: State): void {
       case 'dir':
         // No rename goes over a directory, so for a moment the name is free. What is to stand there is on the disk.
         removeFolder(at)
-        placeOnFreeName(at)
+        orPutBack(
+          () => placeOnFreeName(at),
+          () => makeAgain(at, from.mode),
+        )
         return
       case 'skipped':
         throw new StepFault('changed')
@@ -171,6 +175,33 @@ export function dropTemp(at: Pick<Placing, 'folder' | 'temp'>): boolean {
   } catch (error) {
     if (!isSystemError(error)) throw error
     return error.code === 'ENOENT'
+  }
+}
+
+/** What was taken away to make room comes back when the room was for nothing; if that fails too, the first error counts. */
+function orPutBack(work: () => void, putBack: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    try {
+      putBack()
+    } catch (fault) {
+      if (!isSystemError(fault)) throw fault
+    }
+    throw error
+  }
+}
+
+function makeAgain(at: Placing, mode: number): void {
+  mkdirSync(at.folder.at(at.name), 0o700)
+  const fd = openSync(
+    at.folder.at(at.name),
+    constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW,
+  )
+  try {
+    fchmodSync(fd, mode & GIVEN_BACK.dir)
+  } finally {
+    closeSync(fd)
   }
 }
 
@@ -263,9 +294,11 @@ function copyBack(at: Placing, old: OpenFile): void {
 
 /**
  * Takes a file or link away: first aside, where it is looked at once more, so that what somebody put under the
- * name at the last moment is put back and not lost. @throws StepFault
+ * name at the last moment is put back and not lost.
+ * @param then what takes the place; when it can not, the entry gets its name back
+ * @throws StepFault
  */
-export function removeEntry(at: Placing, from: State): void {
+export function removeEntry(at: Placing, from: State, then: () => void = () => {}): void {
   if (from.kind !== 'file' && from.kind !== 'symlink') throw new StepFault('changed')
   const file = from.kind === 'file' ? openAs(at.folder, at.name, from, at.isNamed) : null
   if (from.kind === 'file' ? file === null : !holdsIn(at.folder, at.name, from, at.isNamed))
@@ -273,22 +306,23 @@ export function removeEntry(at: Placing, from: State): void {
   try {
     at.onMoment('aside')
     renameSync(at.folder.at(at.name), at.folder.at(at.temp))
-    removeAside(at, from, file)
+    removeAside(at, from, file, then)
   } finally {
     if (file !== null) at.letGo(file.fd)
   }
 }
 
 /** Whatever goes wrong: what is not away for good gets its name back. */
-function removeAside(at: Placing, from: State, file: OpenFile | null): void {
-  try {
-    at.onMoment('unlink')
-    if (!isWhatWasSeen(at, from, file)) throw new StepFault('changed')
-    unlinkSync(at.folder.at(at.temp))
-  } catch (error) {
-    putBackAside(at)
-    throw error
-  }
+function removeAside(at: Placing, from: State, file: OpenFile | null, then: () => void): void {
+  orPutBack(
+    () => {
+      at.onMoment('unlink')
+      if (!isWhatWasSeen(at, from, file)) throw new StepFault('changed')
+      then()
+      unlinkSync(at.folder.at(at.temp))
+    },
+    () => putBackAside(at),
+  )
 }
 
 function isWhatWasSeen(at: Placing, from: State, file: OpenFile | null): boolean {
