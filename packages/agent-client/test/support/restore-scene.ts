@@ -138,7 +138,7 @@ export class RestoreScene {
   }
 }
 
-const isTemp = (path: string): boolean => path.includes('.turnback-')
+export const isTemp = (path: string): boolean => path.includes('.turnback-')
 
 async function playTurn(rig: CaptureRig, files: number): Promise<TurnId> {
   const text = (who: string, i: number) => `${who} ${i}\n`.repeat(100 + (i % 7) * 90)
