@@ -49,9 +49,14 @@ const OF_THE_SYSTEM = new Set(['EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'])
 
 /** A refusal of the system that nothing else tells better; null for any other error. @returns NOT_RECORDED */
 export function findSystemFault(error: unknown): DomainError | null {
+  const fault = findAnyFault(error)
+  return fault !== null && OF_THE_SYSTEM.has(String(fault.details.why)) ? fault : null
+}
+
+/** The same for whatever the system refuses, where what is refused says nothing of what was done. @returns NOT_RECORDED */
+export function findAnyFault(error: unknown): DomainError | null {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return null
   const why = String(error.code)
-  if (!OF_THE_SYSTEM.has(why)) return null
   const where = 'path' in error ? { path: String(error.path) } : {}
   return new DomainError('NOT_RECORDED', { why, call: String(error.syscall), ...where }, { cause: error })
 }

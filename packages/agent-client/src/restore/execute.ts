@@ -8,6 +8,7 @@ import {
   type TurnId,
 } from '@turnback/core'
 import type { Deps, Lease, Workspace } from '#ports.ts'
+import { findAnyFault } from '#unusable.ts'
 import type { RestoreAsk } from './ask.ts'
 import { carryOut, withoutSetId } from './carry-out.ts'
 import { emptyReport, finishOrTell, now, type ReportHead, reportWithoutRun } from './finish.ts'
@@ -78,8 +79,9 @@ async function signTheRest(deps: Deps, workspace: Workspace, warn: (text: string
   try {
     await deps.capture.settle(workspace)
   } catch (error) {
-    if (!(error instanceof DomainError)) throw error
-    warn(`What was changed outside of turns is not signed yet: ${error.message}`)
+    const trouble = findAnyFault(error) ?? error
+    if (!(trouble instanceof DomainError)) throw error
+    warn(`What was changed outside of turns is not signed yet: ${trouble.message}`)
   }
 }
 

@@ -6,7 +6,7 @@ import {
   type TurnId,
 } from '@turnback/core'
 import type { Deps, FolderMode, Workspace } from '#ports.ts'
-import { findSystemFault } from '#unusable.ts'
+import { findAnyFault } from '#unusable.ts'
 import type { Wish } from './ask.ts'
 
 const FORMAT = 'turnback.journal/1'
@@ -59,7 +59,7 @@ export async function orNotRecorded<T>(journal: Journal, work: () => Promise<T>)
 
 /** What is said of that, or null when `cause` is no trouble that can be, but a mistake of ours. */
 export function notRecorded({ restore }: Pick<Journal, 'restore'>, cause: unknown): DomainError | null {
-  const error = findSystemFault(cause) ?? cause
+  const error = findAnyFault(cause) ?? cause
   if (!(error instanceof DomainError)) return null
   const message = `${error.message} Files were given back, but the restore is not recorded yet: \`turnback recover\` finishes it.`
   return new DomainError(error.code, { ...error.details, restore }, { message, cause })

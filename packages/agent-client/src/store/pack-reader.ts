@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { DomainError } from '@turnback/core'
+import { findAnyFault } from '#unusable.ts'
 import type { Database } from './database.ts'
 import { text } from './rows.ts'
 
@@ -31,7 +32,7 @@ export class PackReader {
   }
 
   close(): void {
-    for (const fd of this.#open.values()) closeSync(fd)
+    for (const fd of this.#open.values()) closeWhatWasRead(fd)
     this.#open.clear()
   }
 
@@ -58,4 +59,13 @@ function openFirst(files: readonly string[]): number | null {
     }
   }
   return null
+}
+
+/** Nothing is lost when the system says that it could not be closed, so nobody's work ends with that. */
+function closeWhatWasRead(fd: number): void {
+  try {
+    closeSync(fd)
+  } catch (error) {
+    if (findAnyFault(error) === null) throw error
+  }
 }

@@ -178,16 +178,12 @@ export function dropTemp(at: Pick<Placing, 'folder' | 'temp'>): boolean {
   }
 }
 
-/** What was taken away to make room comes back when the room was for nothing; if that fails too, the first error counts. */
+/** What was taken away comes back when that was for nothing. Where it can not, the reason for that is what counts. */
 function orPutBack(work: () => void, putBack: () => void): void {
   try {
     work()
   } catch (error) {
-    try {
-      putBack()
-    } catch (fault) {
-      if (!isSystemError(fault)) throw fault
-    }
+    putBack()
     throw error
   }
 }
@@ -250,13 +246,17 @@ function placeOverFile(at: Placing, from: FileState): void {
     }
     if (old.stat.nlink > 1n) at.onLost('hard-link')
     at.onMoment('unlink')
-    const replaced = aside === null ? fstatSync(old.fd, { bigint: true }) : lstatIn(at.folder, aside)
-    if (replaced === null || !sameBytes(old.stat, replaced)) {
-      if (aside === null) copyBack(at, old)
-      else renameSync(at.folder.at(aside), at.folder.at(at.name))
-      throw new StepFault('changed')
-    }
-    if (aside !== null) unlinkSync(at.folder.at(aside))
+    orPutBack(
+      () => {
+        const replaced = aside === null ? fstatSync(old.fd, { bigint: true }) : lstatIn(at.folder, aside)
+        if (replaced === null || !sameBytes(old.stat, replaced)) throw new StepFault('changed')
+        if (aside !== null) unlinkSync(at.folder.at(aside))
+      },
+      () => {
+        if (aside === null) copyBack(at, old)
+        else renameSync(at.folder.at(aside), at.folder.at(at.name))
+      },
+    )
   } finally {
     at.letGo(old.fd)
   }
