@@ -6,7 +6,8 @@ import { playCase, treeCase } from './support/case-of-tree.ts'
 import { Editor } from './support/random-tree.ts'
 
 // The client as it would be if it did not look at the time of change: the one thing that nobody can set back.
-vi.mock('#worktree/stamp.ts', () => ({
+vi.mock('#worktree/stamp.ts', async (original) => ({
+  ...(await original<object>()),
   stampOf: ({ dev, ino, size, mtimeNs, mode }: BigIntStats) => `${dev}:${ino}:${size}:${mtimeNs}:${mode}`,
   isRacy: () => false,
 }))
