@@ -50,6 +50,7 @@ import {
 } from './write-file.ts'
 import {
   type Changing,
+  dropFolder,
   dropIn,
   isNarrow,
   makeFolder,
@@ -267,7 +268,7 @@ class Writer implements TreeWriter {
           return
         }
         if (from.kind === 'absent') makeFolder(at, to)
-        else removeEntry(at, from, () => makeFolder(at, to))
+        else removeEntry(at, from, { make: () => makeFolder(at, to), drop: () => dropFolder(at) })
         if (isOthers(folder)) lost.add('owner')
         return
       case 'absent':

@@ -292,13 +292,21 @@ function copyBack(at: Placing, old: OpenFile): void {
   renameSync(at.folder.at(at.temp), at.folder.at(at.name))
 }
 
+/** What comes in an entry's place, with the way to take it away again. */
+interface Successor {
+  make(): void
+  drop(): void
+}
+
+const NOBODY: Successor = { make: () => {}, drop: () => {} }
+
 /**
  * Takes a file or link away: first aside, where it is looked at once more, so that what somebody put under the
  * name at the last moment is put back and not lost.
- * @param then what takes the place; when it can not, the entry gets its name back
+ * @param next what takes the place; when it can not, or the entry can not go, the entry gets its name back
  * @throws StepFault
  */
-export function removeEntry(at: Placing, from: State, then: () => void = () => {}): void {
+export function removeEntry(at: Placing, from: State, next: Successor = NOBODY): void {
   if (from.kind !== 'file' && from.kind !== 'symlink') throw new StepFault('changed')
   const file = from.kind === 'file' ? openAs(at.folder, at.name, from, at.isNamed) : null
   if (from.kind === 'file' ? file === null : !holdsIn(at.folder, at.name, from, at.isNamed))
@@ -306,22 +314,27 @@ export function removeEntry(at: Placing, from: State, then: () => void = () => {
   try {
     at.onMoment('aside')
     renameSync(at.folder.at(at.name), at.folder.at(at.temp))
-    removeAside(at, from, file, then)
+    removeAside(at, from, file, next)
   } finally {
     if (file !== null) at.letGo(file.fd)
   }
 }
 
 /** Whatever goes wrong: what is not away for good gets its name back. */
-function removeAside(at: Placing, from: State, file: OpenFile | null, then: () => void): void {
+function removeAside(at: Placing, from: State, file: OpenFile | null, next: Successor): void {
+  let isMade = false
   orPutBack(
     () => {
       at.onMoment('unlink')
       if (!isWhatWasSeen(at, from, file)) throw new StepFault('changed')
-      then()
+      next.make()
+      isMade = true
       unlinkSync(at.folder.at(at.temp))
     },
-    () => putBackAside(at),
+    () => {
+      if (isMade) next.drop()
+      putBackAside(at)
+    },
   )
 }
 

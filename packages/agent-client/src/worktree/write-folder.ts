@@ -44,7 +44,7 @@ export function makeFolder(at: Changing, to: DirState): void {
 }
 
 /** Of a folder that could not be made whole nothing is left; unless somebody has put something into it by now. */
-function dropFolder(at: Changing): void {
+export function dropFolder(at: Changing): void {
   try {
     rmdirSync(at.folder.at(at.name))
   } catch (error) {
