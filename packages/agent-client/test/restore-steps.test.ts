@@ -28,20 +28,28 @@ test.each([
     // What only looks leaves the disk as the step before left it.
     const writing = steps.flatMap((step, at) => (step.isWrite ? [at] : []))
     expect(writing.length).toBeGreaterThan(files)
-    let finished = 0
-    await forAll(spread(writing, POINTS), async (at) => {
+    let [finished, kills] = [0, 0]
+    const points = spread(writing, POINTS)
+    await forAll(points, async (at) => {
       scene.putBack()
       const why = `killed before ${describeStep(steps, at)}`
-      const { signal } = scene.start({ kill: { at, when: 'before' } })
+      const { signal, status, stderr } = scene.start({ kill: { at, when: 'before' } })
+      // What is done side by side takes a few steps more in one run than in another: this one had come to its end.
+      if (signal === null) return expect(status, `${why}: ${stderr}`).toBe(0)
       expect(signal, why).toBe('SIGKILL')
+      kills++
       expect(scene.listFaults(), why).toEqual([])
       const report = await scene.finish(why)
       if (report.recovered) finished++
       if (what === 'redo') return
-      // Nothing of what was there is gone: it can all be had again.
-      expect(await scene.run('redo'), why).toMatchObject({ code: 0 })
+      // Nothing of what was there is gone: it can all be had again. What was recorded when it was killed, and then asked for
+      // again, is two steps.
+      for (let n = 0; n < 2 && differences(scene.before, scene.look()).length > 0; n++)
+        expect(await scene.run('redo'), why).toMatchObject({ code: 0 })
       expect(differences(scene.before, scene.look()), why).toEqual([])
     })
+    if (IS_LONG) console.info(`${kills} kills`)
+    expect(kills).toBeGreaterThanOrEqual(points.length * 0.9)
     expect(finished).toBeGreaterThan(0)
   },
 )
