@@ -309,6 +309,13 @@ export interface SecretFinder {
   mask(text: string): Promise<string>
 }
 
+/** A turn that its agent ended a moment ago. */
+export interface JustEnded {
+  readonly turn: TurnId
+  /** When the look began that the end made. */
+  readonly lookedAtMs: number
+}
+
 export interface CaptureDeps {
   readonly clock: Clock
   readonly processes: Processes
@@ -326,8 +333,11 @@ export interface CaptureDeps {
   readonly watches: TreeWatches | null
   /** Null where nobody hears of changes. */
   readonly ahead: ReadAhead | null
-  /** Called when a turn was ended by a quick look: it is signed after a whole one. Null where the end signs itself. */
-  readonly afterEnd: ((workspace: Workspace, turn: TurnId, lookedAtMs: number) => void) | null
+  /**
+   * Called when turns were closed; they are signed later. One that its agent ended was ended by a quick look, and is
+   * signed after a whole one. Null where who closes a turn signs it.
+   */
+  readonly afterEnd: ((workspace: Workspace, ended: JustEnded | null) => void) | null
   readonly secrets: SecretFinder
   identity: Deps['identity']
   random: Deps['random']

@@ -90,7 +90,7 @@ export function openDeps(
     looker: createTreeLooker({ clock, config, home, blobs: packedBlobs, crew }),
     firstCapture,
     watches: isResident && config.watch !== 'off' ? watchTrees(join(home.store, 'watch')) : null,
-    afterEnd: isResident ? (workspace, turn, atMs) => audits?.schedule(workspace, turn, atMs) : null,
+    afterEnd: isResident ? (workspace, ended) => audits?.schedule(workspace, ended) : null,
     secrets: secretThread ?? createSecretFinder(),
     identity() {
       identity ??= openIdentity(home.keys, clock.nowMs())

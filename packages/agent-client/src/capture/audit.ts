@@ -1,9 +1,9 @@
 import { DomainError, type RelPath, type TurnId } from '@turnback/core'
-import type { CaptureDeps, ChangedNames, ChangedPaths, KnownTree } from '#capture-ports.ts'
+import type { CaptureDeps, ChangedNames, ChangedPaths, JustEnded, KnownTree } from '#capture-ports.ts'
 import type { Lease, Leases, Workspace } from '#ports.ts'
 import { lookAtTree } from './look.ts'
 import { type JustClosed, STAMP_TICK_MS } from './record-scan.ts'
-import { searchUnsigned, signClosedTurns } from './sign-turns.ts'
+import { signBesideOthers } from './sign-turns.ts'
 
 /** Names that are looked at in one go: some milliseconds, for which a turn that begins may have to wait. */
 const NAMES_AT_ONCE = 500
@@ -11,11 +11,8 @@ const NAMES_AT_ONCE = 500
 const DELAY_MS = 100
 
 export interface Audits {
-  /**
-   * Looks at the whole tree soon, and signs the turn then.
-   * @param lookedAtMs when the look began that its end made
-   */
-  schedule(workspace: Workspace, turn: TurnId, lookedAtMs: number): void
+  /** Looks at the whole tree soon, and signs the turn then; signs alone when no turn was just ended by its agent. */
+  schedule(workspace: Workspace, ended: JustEnded | null): void
   /** Whether a workspace's latest turn is still to be looked after: it is signed then. */
   isPending(workspace: Workspace): boolean
   /** Nothing is begun any more; what was scheduled is signed by whoever comes next. */
@@ -32,30 +29,29 @@ export function createAudits(deps: CaptureDeps & { readonly leases: Leases }, no
   const timers = new Map<Workspace['id'], NodeJS.Timeout>()
   const pending = new Map<Workspace['id'], TurnId>()
   let isClosed = false
-  const run = async (workspace: Workspace, ended: Ended) => {
+  const run = async (workspace: Workspace, ended: Ended | null) => {
     try {
-      const isWhole = await auditTree(deps, workspace, ended, () => isClosed)
+      const isWhole = ended === null || (await auditTree(deps, workspace, ended, () => isClosed))
       if (!isWhole) note('audit-cut-off', { workspace: workspace.id })
-      const found = await searchUnsigned(deps, workspace)
-      if (isClosed) return
-      await deps.leases.run(workspace, 'capture', () => signClosedTurns(deps, workspace, { found }))
+      await signBesideOthers(deps, workspace, () => isClosed)
     } catch (error) {
       if (!(error instanceof Error)) throw error
       const code = error instanceof DomainError ? error.code : 'INTERNAL'
       note('audit-failed', { workspace: workspace.id, code, message: error.message })
     } finally {
-      if (pending.get(workspace.id) === ended.turn) pending.delete(workspace.id)
+      if (ended !== null && pending.get(workspace.id) === ended.turn) pending.delete(workspace.id)
     }
   }
   return {
-    schedule(workspace, turn, lookedAtMs) {
-      if (isClosed) return
+    schedule(workspace, ended) {
+      // What a waiting one does in the end is to sign.
+      if (isClosed || (ended === null && pending.has(workspace.id))) return
       clearTimeout(timers.get(workspace.id))
-      pending.set(workspace.id, turn)
-      const ended = { turn, untilMs: lookedAtMs - STAMP_TICK_MS }
+      if (ended !== null) pending.set(workspace.id, ended.turn)
+      const until = ended === null ? null : { turn: ended.turn, untilMs: ended.lookedAtMs - STAMP_TICK_MS }
       timers.set(
         workspace.id,
-        setTimeout(() => void run(workspace, ended), DELAY_MS),
+        setTimeout(() => void run(workspace, until), DELAY_MS),
       )
     },
     isPending: (workspace) => pending.has(workspace.id),

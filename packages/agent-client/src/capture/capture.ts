@@ -8,7 +8,7 @@ import { lookAtTree } from './look.ts'
 import { lookAndRecord } from './note-event.ts'
 import { recordReport, recordRestore } from './restore-turn.ts'
 import { listAbandoned, type PlannedClose, toOpenTurn } from './session.ts'
-import { searchUnsigned, signClosedTurns } from './sign-turns.ts'
+import { signBesideOthers } from './sign-turns.ts'
 import { isHeldByOther } from './turns.ts'
 
 /** What others ask of capture/: see {@link Capture}. */
@@ -76,8 +76,7 @@ export function createCapture(
     isSettled: (workspace) => deps.captureLog.listUnsigned(workspace.id).length === 0,
     async settle(workspace) {
       if (deps.captureLog.listUnsigned(workspace.id).length === 0) return
-      const found = await searchUnsigned(deps, workspace)
-      await leases.run(workspace, 'capture', () => signClosedTurns(deps, workspace, { found }))
+      await signBesideOthers({ ...deps, leases }, workspace)
     },
   }
 }

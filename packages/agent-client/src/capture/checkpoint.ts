@@ -4,7 +4,7 @@ import type { CheckpointRequest, Lease, TurnRow, Workspace } from '#ports.ts'
 import { closePlanned, closeTurn, turnsOf } from './close-turn.ts'
 import { lookAtTree } from './look.ts'
 import { listAbandoned } from './session.ts'
-import { SEARCH_MS, signClosedTurns } from './sign-turns.ts'
+import { signClosedTurns } from './sign-turns.ts'
 
 /** See {@link Capture.makeCheckpoint}. */
 export async function makeCheckpoint(
@@ -51,6 +51,6 @@ export async function makeCheckpoint(
     })
     return closeTurn(deps, turn, { endReason: 'completed', lateEnd: false, lastMessage: null }, seen)
   })
-  await signClosedTurns(deps, workspace, { searchMs: SEARCH_MS })
+  await signClosedTurns(deps, workspace)
   return row
 }

@@ -59,7 +59,8 @@ export async function closeTurnsByUs(
   const late = turnsOf(planned)
   const looked = await lookAtTree(deps, lease, workspace, { countExcluded: false, deadlineMs: null, late })
   deps.log.transact(() => closePlanned(deps, planned, { ...looked, scan: looked.record().scan }))
-  await signClosedTurns(deps, workspace)
+  if (deps.afterEnd === null) await signClosedTurns(deps, workspace)
+  else deps.afterEnd(workspace, null)
   return [...late]
 }
 

@@ -1,4 +1,5 @@
 import {
+  type Change,
   type Entry,
   invariant,
   limits,
@@ -11,19 +12,21 @@ import {
   type TurnManifest,
 } from '@turnback/core'
 import type { CaptureDeps } from '#capture-ports.ts'
-import type { TurnRow, Workspace } from '#ports.ts'
+import type { Leases, TurnRow, Workspace } from '#ports.ts'
 import { toEntries } from './entries.ts'
 import { countCoverage } from './losses.ts'
 import { findSecretPaths, sealPaths } from './seal-secrets.ts'
 
 /** What an agent or a person waits for the search of what a turn changed: a whole tree takes longer. */
-export const SEARCH_MS = 8000
+const SEARCH_MS = 8000
+/** What an agent waits for whose turn begins while others are signed. */
+const SIGN_MS = 50
 
 /** Which paths of turns hold secrets, as far as somebody has looked. */
-export type FoundSecrets = ReadonlyMap<TurnId, ReadonlySet<RelPath>>
+type FoundSecrets = ReadonlyMap<TurnId, ReadonlySet<RelPath>>
 
 /** Searches what unsigned turns changed. Takes long and needs no lease: what a closed turn changed stays as it is. */
-export async function searchUnsigned(deps: CaptureDeps, workspace: Workspace): Promise<FoundSecrets> {
+async function searchUnsigned(deps: CaptureDeps, workspace: Workspace): Promise<FoundSecrets> {
   const found = new Map<TurnId, ReadonlySet<RelPath>>()
   for (const turn of deps.captureLog.listUnsigned(workspace.id)) {
     const secret = await findSecretPaths(deps, workspace, deps.captureLog.listChangesOf(turn), null)
@@ -33,27 +36,63 @@ export async function searchUnsigned(deps: CaptureDeps, workspace: Workspace): P
 }
 
 /**
- * Signs the manifests of closed turns that have none yet, oldest first. With the lease held.
- * @param found what was searched before; the others are searched now
- * @param searchMs how long somebody waits for that; a turn that is not searched by then is left to who comes next
+ * Searches and signs the manifests of closed turns that have none yet, oldest first. With the lease held. A turn that is
+ * not searched after {@link SEARCH_MS} is left to who comes next.
  */
-export async function signClosedTurns(
-  deps: CaptureDeps,
-  workspace: Workspace,
-  { found = new Map(), searchMs = null }: { found?: FoundSecrets; searchMs?: number | null } = {},
-): Promise<void> {
-  const untilMs = searchMs === null ? null : deps.clock.nowMs() + searchMs
+export async function signClosedTurns(deps: CaptureDeps, workspace: Workspace): Promise<void> {
+  const untilMs = deps.clock.nowMs() + SEARCH_MS
   for (const turn of deps.captureLog.listUnsigned(workspace.id)) {
     const made = deps.captureLog.listChangesOf(turn)
-    const secret = found.get(turn.turn) ?? (await findSecretPaths(deps, workspace, made, untilMs))
+    const secret = await findSecretPaths(deps, workspace, made, untilMs)
     // The chain keeps the order of turns.
     if (secret === null) return
-    const changes = sealPaths(deps, workspace, made, secret)
-    deps.log.transact(() => {
-      deps.blobs.flush()
-      if (!deps.captureLog.isSigned(turn.turn)) signTurn(deps, workspace, turn, toEntries(changes), null)
-    })
+    signSearched(deps, workspace, turn, made, secret)
   }
+}
+
+/**
+ * The same in a process where others wait for the tree: the search needs no lease, and the signing holds it only
+ * {@link SIGN_MS} at a time, however many turns there are.
+ */
+export async function signBesideOthers(
+  deps: CaptureDeps & { readonly leases: Leases },
+  workspace: Workspace,
+  isStopped: () => boolean = () => false,
+): Promise<void> {
+  const found = await searchUnsigned(deps, workspace)
+  for (let isMore = found.size > 0; isMore && !isStopped(); ) {
+    isMore = await deps.leases.run(workspace, 'capture', async () => signSome(deps, workspace, found))
+    await new Promise((done) => setImmediate(done))
+  }
+}
+
+/** @returns whether there are more of those that were searched */
+function signSome(deps: CaptureDeps, workspace: Workspace, found: FoundSecrets): boolean {
+  const until = performance.now() + SIGN_MS
+  return deps.log.transact(() => {
+    for (const turn of deps.captureLog.listUnsigned(workspace.id)) {
+      const secret = found.get(turn.turn)
+      // One that was closed since: the chain keeps the order of turns, so it and what follows is left to its own end.
+      if (secret === undefined) return false
+      if (performance.now() > until) return true
+      signSearched(deps, workspace, turn, deps.captureLog.listChangesOf(turn), secret)
+    }
+    return false
+  })
+}
+
+function signSearched(
+  deps: CaptureDeps,
+  workspace: Workspace,
+  turn: TurnRow,
+  made: readonly Change[],
+  secret: ReadonlySet<RelPath>,
+): void {
+  const changes = sealPaths(deps, workspace, made, secret)
+  deps.log.transact(() => {
+    deps.blobs.flush()
+    if (!deps.captureLog.isSigned(turn.turn)) signTurn(deps, workspace, turn, toEntries(changes), null)
+  })
 }
 
 /** Makes, signs and chains one manifest. Inside a transaction. */

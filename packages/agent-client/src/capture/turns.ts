@@ -15,7 +15,7 @@ import { closePlanned, closeTurn, turnsOf } from './close-turn.ts'
 import { lookAtTree } from './look.ts'
 import { lossesAtBegin, toMissed } from './losses.ts'
 import { findAgent, findSession, listAbandoned, type PlannedClose, type Session } from './session.ts'
-import { SEARCH_MS, signClosedTurns } from './sign-turns.ts'
+import { signClosedTurns } from './sign-turns.ts'
 
 export interface BeginRequest {
   readonly session: string
@@ -270,7 +270,7 @@ export async function endTurn(
     closePlanned(deps, abandoned, seen)
     return closeTurn(deps, open.turn, { endReason: reason, lateEnd: false, lastMessage }, seen)
   })
-  if (deps.afterEnd === null) await signClosedTurns(deps, workspace, { searchMs: SEARCH_MS })
-  else deps.afterEnd(workspace, row.turn, looked.atMs)
+  if (deps.afterEnd === null) await signClosedTurns(deps, workspace)
+  else deps.afterEnd(workspace, { turn: row.turn, lookedAtMs: looked.atMs })
   return { row, statted: observation.statted, hashed: observation.hashed }
 }
