@@ -174,6 +174,7 @@ function putGap(
 
 function removeTurn(db: Database, turn: TurnId): void {
   db.run('DELETE FROM events WHERE turn = ?', turn)
+  db.run('DELETE FROM checklist_news WHERE turn = ?', turn)
   db.run('DELETE FROM envelopes WHERE turn = ?', turn)
   db.run('DELETE FROM listings WHERE turn = ?', turn)
   db.run('DELETE FROM facts WHERE key = ?', `sync.failures.${turn}`)

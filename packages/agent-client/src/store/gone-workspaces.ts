@@ -82,7 +82,8 @@ function isNeeded(db: Database, workspace: WorkspaceId, beforeMs: number, isLogg
 /** Removes all that is known of a workspace but the reports of its restores. @returns how many turns */
 export function forgetWorkspace(db: Database, workspace: WorkspaceId): number {
   return db.transact(() => {
-    db.run('DELETE FROM events WHERE turn IN (SELECT id FROM turns WHERE workspace = ?)', workspace)
+    for (const table of ['events', 'checklist_news'])
+      db.run(`DELETE FROM ${table} WHERE turn IN (SELECT id FROM turns WHERE workspace = ?)`, workspace)
     const row = db.get('SELECT COUNT(*) AS n FROM turns WHERE workspace = ?', workspace)
     for (const table of TABLES) db.run(`DELETE FROM ${table} WHERE workspace = ?`, workspace)
     db.run('DELETE FROM facts WHERE key IN (?, ?)', `gc.gone.${workspace}`, `head.${workspace}`)

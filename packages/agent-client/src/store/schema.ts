@@ -150,4 +150,15 @@ CREATE INDEX reports_unpushed ON reports(made_at, restore) WHERE pushed_at IS NU
   `
 ALTER TABLE turns ADD COLUMN agent_space TEXT NOT NULL DEFAULT '';
 `,
+  // What an agent's adapter tells of a turn beside its events.
+  `
+ALTER TABLE turns ADD COLUMN agent_model TEXT;
+ALTER TABLE turns ADD COLUMN transcript TEXT;
+ALTER TABLE turns ADD COLUMN interrupted_ms INTEGER;
+ALTER TABLE turns ADD COLUMN told_scan INTEGER;
+ALTER TABLE turns ADD COLUMN queued TEXT;
+CREATE TABLE checklist_news(
+  turn TEXT NOT NULL, at_ms INTEGER NOT NULL, is_whole INTEGER NOT NULL, items TEXT NOT NULL) STRICT;
+CREATE INDEX checklist_news_by_turn ON checklist_news(turn);
+`,
 ]

@@ -143,7 +143,14 @@ export const turnManifestSchema = z.strictObject({
   workspace: workspaceIdSchema,
   project: projectIdSchema.nullable(),
   session: z.string().max(limits.sessionCharacters).nullable(),
-  agent: z.strictObject({ name: z.string().max(100), version: z.string().max(100).nullable() }).nullable(),
+  agent: z
+    .strictObject({
+      name: z.string().max(100),
+      version: z.string().max(100).nullable(),
+      /** The model that it worked with, in the agent's own words; missing when nobody said. */
+      model: z.string().max(100).optional(),
+    })
+    .nullable(),
   task: z.string().max(limits.labelCharacters).nullable(),
   label: z.string().max(limits.labelCharacters).nullable(),
   startedAt: timeSchema,

@@ -17,6 +17,8 @@ export interface OpenTurn {
   /** Tools that began and did not end, as far as was heard. */
   readonly toolsInFlight: number
   readonly agent: AgentSight
+  /** The agent wrote down that its person broke the turn off: nobody is going to end it. */
+  readonly isInterrupted?: boolean
 }
 
 /** What one session has in one workspace. */
@@ -70,6 +72,7 @@ const NOTHING: Decision = { close: null, open: null, note: false, error: null }
  * - The same key is the same open turn. Another one, or none, on `begin` closes what is open.
  * - News of a turn that is not open opens it, as one that began late; its own start is on time. News from before that
  *   turn's close does not: it only came late.
+ * - A turn that its person broke off, as the agent's transcript says, is `interrupted`, whatever comes next.
  * - A turn that is left behind is `lost` as soon as anything shows that its agent is gone; else what comes next decides.
  */
 export function decideTurn({ open, closed }: SessionState, event: TurnEvent): Decision {
@@ -95,13 +98,15 @@ export function decideTurn({ open, closed }: SessionState, event: TurnEvent): De
       return { ...NOTHING, close: { reason: event.reason, lateEnd: false } }
     case 'session.end':
       // Not noted: what changed between the last event and this one is not the agent's for its sake.
-      return open === null ? NOTHING : { ...NOTHING, close: leftBehind(open, 'lost') }
+      return open === null
+        ? NOTHING
+        : { ...NOTHING, close: leftBehind(open, lostOr(open, 'lost')) }
     case 'restore':
       return open === null ? NOTHING : { ...NOTHING, close: leftBehind(open, lostOr(open, 'interrupted')) }
     case 'look-after':
       return open === null || !isAbandoned(open, event.nowMs)
         ? NOTHING
-        : { ...NOTHING, close: leftBehind(open, 'lost') }
+        : { ...NOTHING, close: leftBehind(open, lostOr(open, 'lost')) }
   }
 }
 
@@ -110,7 +115,7 @@ export function decideTurn({ open, closed }: SessionState, event: TurnEvent): De
  * is never given up for its silence: who begins and ends by hand may take all day.
  */
 export function isAbandoned(open: OpenTurn, nowMs: number): boolean {
-  if (open.agent === 'gone') return true
+  if (open.agent === 'gone' || open.isInterrupted) return true
   if (open.lastEventMs === null) return false
   const lives = open.agent === 'lives'
   const works = open.toolsInFlight > 0
@@ -124,7 +129,7 @@ export function isAbandoned(open: OpenTurn, nowMs: number): boolean {
  * heard of by an event just now.
  */
 export function isBusy(open: OpenTurn, nowMs: number): boolean {
-  if (open.agent === 'gone') return false
+  if (open.agent === 'gone' || open.isInterrupted) return false
   const wasHeard = open.lastEventMs !== null && nowMs - open.lastEventMs < limits.busyEventSeconds * 1000
   return open.toolsInFlight > 0 || wasHeard
 }
@@ -138,6 +143,7 @@ function replaced(open: OpenTurn | null): Closing | null {
 }
 
 function lostOr(open: OpenTurn, reason: EndReason): EndReason {
+  if (open.isInterrupted) return 'interrupted'
   return open.agent === 'gone' ? 'lost' : reason
 }
 
