@@ -30,4 +30,5 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   approve: () => import('./approve.ts'),
   policy: () => import('./policy.ts'),
   pause: () => import('./pause.ts'),
+  mcp: () => import('./mcp.ts'),
 }

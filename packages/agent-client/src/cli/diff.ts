@@ -1,4 +1,4 @@
-import { concatBytes, DomainError, type FilePatch, type RelPath } from '@turnback/core'
+import { concatBytes, DomainError, type FilePatch, isSealed, type RelPath, type State } from '@turnback/core'
 import type { TurnRow, Workspace } from '#ports.ts'
 import type { Context, Register } from './context.ts'
 import { lookAtTurn } from './look-at-turn.ts'
@@ -21,7 +21,7 @@ export const register: Register = (program, context) => {
       const changes =
         other === null ? changesOfTurn(deps, workspace, turn) : changesBetween(deps, workspace, turn, other)
       const patches = patchesOf(deps, changes, paths, sayLost(context))
-      if (context.isJson) return context.print({ files: toDiffFiles(patches) }, () => '')
+      if (context.isJson) return context.print({ files: toDiffFiles(patches, changes) }, () => '')
       if (options.stat === true) return context.print({}, () => patches.map(statLine).join('\n'))
       context.printBytes(patchBytes(patches))
     })
@@ -55,10 +55,29 @@ async function findTurn(context: Context, workspace: Workspace, word: string): P
 /** One file of `diff --json`. A patch that is not UTF-8 is shown as far as it can be; the bytes are on the plain output. */
 export interface DiffFile extends Omit<FilePatch, 'patch'> {
   readonly patch: string
+  /** Its bytes are kept sealed, before or after: they are not for everybody's eyes. */
+  readonly sealed: boolean
 }
 
-export function toDiffFiles(patches: readonly FilePatch[]): DiffFile[] {
-  return patches.map((file) => ({ ...file, patch: Buffer.from(file.patch).toString('utf8') }))
+interface Changed {
+  readonly path: RelPath
+  readonly before: State
+  readonly after: State
+}
+
+export function toDiffFiles(patches: readonly FilePatch[], changes: readonly Changed[]): DiffFile[] {
+  const sealed = new Set(
+    changes
+      .filter(({ before, after }) =>
+        [before, after].some((state) => state.kind === 'file' && isSealed(state.blob)),
+      )
+      .map(({ path }) => path),
+  )
+  return patches.map((file) => ({
+    ...file,
+    patch: Buffer.from(file.patch).toString('utf8'),
+    sealed: sealed.has(file.path),
+  }))
 }
 
 export function patchBytes(patches: readonly FilePatch[]): Uint8Array {

@@ -30,7 +30,7 @@ export const register: Register = (program, context) => {
     if (!isDiff) return context.print(preview, words)
     const changes = plan.steps.map(({ path, from, to }) => ({ path, before: from, after: to }))
     const patches = patchesOf(deps, changes, [], sayLost(context))
-    if (context.isJson) return context.print({ ...preview, files: toDiffFiles(patches) }, () => '')
+    if (context.isJson) return context.print({ ...preview, files: toDiffFiles(patches, changes) }, () => '')
     context.printBytes(patchBytes(patches))
     context.print(preview, words)
   })
