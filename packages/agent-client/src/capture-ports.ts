@@ -13,6 +13,7 @@ import type {
   WorkspaceId,
 } from '@turnback/core'
 import type { AgentProcess, Clock, Config, Deps, Processes, ToolEvent, TurnRow, Workspace } from '#ports.ts'
+import type { AgentLog } from './agent-ports.ts'
 
 /** What only capture/ needs from store/ and worktree/, beside what ports.ts says. */
 
@@ -194,6 +195,7 @@ export interface Missed {
 export interface TurnFacts {
   readonly lateEnd: boolean
   readonly agentVersion: string | null
+  readonly agentModel: string | null
   readonly operation: string | null
   readonly lateStart: boolean
   readonly incomplete: string | null
@@ -322,6 +324,7 @@ export interface CaptureDeps {
   readonly config: Config
   readonly log: Deps['log']
   readonly captureLog: CaptureLog
+  readonly agents: AgentLog
   readonly blobs: Deps['blobs']
   readonly looker: TreeLooker
   /** How a first capture is shown, and how often it is made durable. */

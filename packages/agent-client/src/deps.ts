@@ -10,6 +10,7 @@ import { readOrMakeKey } from '#crypto/key-file.ts'
 import { createSecretFinder } from '#crypto/secret-finder.ts'
 import { createSecretThread } from '#crypto/secret-thread.ts'
 import type { Clock, Deps, MachineIdentity } from '#ports.ts'
+import { SqliteAgentLog } from '#store/agent-log.ts'
 import { PackedBlobs } from '#store/blob-store.ts'
 import { SqliteCaptureLog } from '#store/capture-log.ts'
 import { Database } from '#store/database.ts'
@@ -85,7 +86,7 @@ export function openDeps(
     processes,
     config,
     log,
-    captureLog: new SqliteCaptureLog(db, known),
+    ...{ captureLog: new SqliteCaptureLog(db, known), agents: new SqliteAgentLog(db) },
     blobs: packedBlobs,
     looker: createTreeLooker({ clock, config, home, blobs: packedBlobs, crew }),
     firstCapture,
@@ -110,7 +111,6 @@ export function openDeps(
     leases,
     capture: createCapture(captureDeps, leases, audits),
     worktree: createWorkTree(packedBlobs),
-
     ignoresCase,
     writer: makeWriters(packedBlobs, captureDeps.random),
     log,

@@ -120,6 +120,10 @@ export interface TurnRow {
   readonly boot: string | null
   /** It began without a look at the tree, and there was none since: what was there before it is not known. */
   readonly isUnseen: boolean
+  /** Where its agent writes down what is said, on this machine; null when it did not say. */
+  readonly transcript: string | null
+  /** When its person broke it off, as the transcript says; null when they did not, or nobody has looked. */
+  readonly interruptedMs: number | null
   /** Paths that it changed, directories included; 0 while it is open. */
   readonly entries: number
   /** Of these, files and links that were made, changed and deleted. */

@@ -1,6 +1,6 @@
-import { decideTurn, type OwnEnd, type RelPath, type TurnEvent, type TurnId } from '@turnback/core'
+import { decideTurn, limits, type OwnEnd, type RelPath, type TurnEvent, type TurnId } from '@turnback/core'
 import type { CaptureDeps } from '#capture-ports.ts'
-import type { Lease, Leases, ToolEvent, Workspace } from '#ports.ts'
+import type { Lease, Leases, ToolEvent, TurnRow, Workspace } from '#ports.ts'
 import { closeTurnsByUs } from './close-turn.ts'
 import { lookAtTree } from './look.ts'
 import { findAgent, findAgentBefore, findSession } from './session.ts'
@@ -29,7 +29,19 @@ export interface EventRequest {
   readonly confirm?: () => void
   /** So long the agent waits when the news opens a turn, and no longer; null to take the time it takes. */
   readonly withinSeconds: number | null
+  /** What an adapter tells beside it. */
+  readonly told?: Told
 }
+
+/** What an agent says of a turn. */
+export interface Told {
+  readonly prompt: string | null
+  readonly lastMessage: string | null
+  readonly model: string | null
+  readonly transcript: string | null
+}
+
+const TOLD_NOTHING: Told = { prompt: null, lastMessage: null, model: null, transcript: null }
 
 type NoteDeps = CaptureDeps & { readonly leases: Leases }
 
@@ -46,7 +58,8 @@ export async function noteEvent(
   request: EventRequest,
 ): Promise<TurnId | null> {
   const command = request.command === null ? null : await deps.secrets.mask(request.command)
-  const news = { ...request, command, atMs: Math.min(request.atMs ?? Infinity, deps.clock.nowMs()) }
+  const told = await maskTold(deps, request.told ?? TOLD_NOTHING)
+  const news = { ...request, command, told, atMs: Math.min(request.atMs ?? Infinity, deps.clock.nowMs()) }
   if (news.parentSession !== null && !isOfTool(news.type)) return noteChild(deps, workspace, news)
   const { turn, more } = deps.log.transact(() => {
     request.confirm?.()
@@ -66,7 +79,18 @@ export async function noteEvent(
   }
 }
 
-type News = EventRequest & { readonly atMs: number }
+type News = EventRequest & { readonly atMs: number; readonly told: Told }
+
+async function maskTold({ secrets }: CaptureDeps, told: Told): Promise<Told> {
+  if (told === TOLD_NOTHING) return told
+  const mask = async (text: string | null) => (text === null ? null : secrets.mask(keep(text)))
+  return { ...told, prompt: await mask(told.prompt), lastMessage: await mask(told.lastMessage) }
+}
+
+/** Of a text that an agent says, as much as is ever shown. */
+function keep(text: string): string {
+  return text.length > limits.promptCharacters ? text.slice(0, limits.promptCharacters + 1) : text
+}
 
 function isOfTool(type: News['type']): boolean {
   return type === 'tool.before' || type === 'tool.after'
@@ -96,9 +120,23 @@ function noteOnly(
   if (decision.open !== null) return { turn: null, more: 'open' }
   if (open === null) return { turn: null, more: 'nothing' }
   if (decision.note) insertEvent(deps, workspace, open.turn, news)
+  if (decision.note) describe(deps, open, news)
   if (decision.close !== null) return { turn: open.turn, more: 'close' }
   if (!decision.note) return { turn: null, more: 'nothing' }
   return { turn: open.turn, more: open.isUnseen && news.type === 'tool.before' ? 'look' : 'nothing' }
+}
+
+/** Writes down what the agent says of the turn. A prompt that comes while another one is worked on waits for its own turn. */
+function describe({ agents }: CaptureDeps, open: TurnRow, { type, agent, told }: News): void {
+  const { prompt, model, transcript } = told
+  const version = agent?.version ?? null
+  const isOfAnother =
+    type === 'turn.start' && prompt !== null && open.prompt !== null && open.prompt !== prompt
+  if (isOfAnother) agents.queuePrompt(open.turn, prompt)
+  const isSaid = type === 'turn.start' ? (prompt ?? model ?? version ?? transcript) : null
+  const isNewTranscript = transcript !== null && open.transcript === null
+  if (isSaid === null && !isNewTranscript && type !== 'turn.end') return
+  agents.describe(open.turn, { prompt: type === 'turn.start' ? prompt : null, model, version, transcript })
 }
 
 async function close(deps: CaptureDeps, lease: Lease, workspace: Workspace, news: News): Promise<void> {
@@ -110,8 +148,13 @@ async function close(deps: CaptureDeps, lease: Lease, workspace: Workspace, news
     await closeTurnsByUs(deps, lease, workspace, planClose(session, decision.close))
     return
   }
-  const { key, reason } = news
-  await endTurn(deps, lease, workspace, { session: sessionOf(news), key, reason, lastMessage: null })
+  const { key, reason, told } = news
+  await endTurn(deps, lease, workspace, {
+    session: sessionOf(news),
+    key,
+    reason,
+    lastMessage: told.lastMessage,
+  })
 }
 
 /** Opens the turn that the news tells of, unless somebody was quicker, and writes the news down for it. */
@@ -122,7 +165,8 @@ async function open(deps: NoteDeps, workspace: Workspace, news: News): Promise<T
     key: news.key,
     kind: 'agent',
     agent: news.agent,
-    prompt: null,
+    // One that was queued during the turn before is told of once, and then its turn begins without a word.
+    prompt: news.told.prompt ?? deps.agents.findQueued(workspace.id, sessionOf(news)),
     task: null,
     agentPid: news.agentPid ?? findAgentBefore(deps, session),
     lateStart: news.type !== 'turn.start',
@@ -187,4 +231,17 @@ export async function lookAndRecord(deps: CaptureDeps, lease: Lease, workspace: 
   const options = { countExcluded: false, deadlineMs: null, late: new Set<TurnId>() }
   const looked = await lookAtTree(deps, lease, workspace, options)
   deps.log.transact(() => looked.record())
+}
+
+/** Closes what a session has open in one workspace, because it goes on in another one. */
+export async function replaceElsewhere(
+  deps: NoteDeps,
+  workspace: Workspace,
+  { session, key }: Pick<EventRequest, 'session' | 'key'>,
+): Promise<void> {
+  await inTree(deps, workspace, undefined, async (_, lease) => {
+    const found = findSession(deps, workspace, session)
+    const { close } = decideTurn(found.state, { type: 'begin', key })
+    await closeTurnsByUs(deps, lease, workspace, planClose(found, close))
+  })
 }

@@ -40,8 +40,9 @@ export function findSession(
 }
 
 export function toOpenTurn(deps: Sight, row: TurnRow): OpenTurn {
-  const { key, lastEventMs, toolsInFlight } = row
-  return { key, lastEventMs, toolsInFlight, agent: sightOf(deps, row) }
+  const { key, lastEventMs, toolsInFlight, interruptedMs } = row
+  const isInterrupted = interruptedMs !== null
+  return { key, lastEventMs, toolsInFlight, agent: sightOf(deps, row), isInterrupted }
 }
 
 function sightOf({ processes }: Sight, { agentProcess, boot }: TurnRow): OpenTurn['agent'] {

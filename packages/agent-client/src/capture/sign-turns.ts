@@ -11,7 +11,7 @@ import {
   type TurnId,
   type TurnManifest,
 } from '@turnback/core'
-import type { CaptureDeps } from '#capture-ports.ts'
+import type { CaptureDeps, TurnFacts } from '#capture-ports.ts'
 import type { Leases, TurnRow, Workspace } from '#ports.ts'
 import { toEntries } from './entries.ts'
 import { countCoverage } from './losses.ts'
@@ -165,7 +165,7 @@ export function describeTurn(
     // The service knows projects by its own ids; which one a workspace belongs to is told at enrolment.
     project: null,
     session: cut(turn.session, limits.sessionCharacters),
-    agent: turn.agent === null ? null : { name: turn.agent, version: facts.agentVersion },
+    agent: turn.agent === null ? null : describeAgent(turn.agent, facts),
     task: cut(turn.task, limits.labelCharacters),
     label: cut(turn.label, limits.labelCharacters),
     startedAt: turn.startedAt,
@@ -190,6 +190,14 @@ export function describeTurn(
     overlaps: turn.kind === 'agent' || turn.kind === 'task' ? deps.captureLog.listOverlaps(turn) : [],
     skipped,
   }
+}
+
+const AGENT_CHARACTERS = 100
+
+function describeAgent(name: string, { agentVersion, agentModel }: TurnFacts): TurnManifest['agent'] {
+  const model = cut(agentModel, AGENT_CHARACTERS)
+  const version = cut(agentVersion, AGENT_CHARACTERS)
+  return { name: name.slice(0, AGENT_CHARACTERS), version, ...(model === null ? {} : { model }) }
 }
 
 /** What the tree holds and nobody captured, with what this turn found to be so. */

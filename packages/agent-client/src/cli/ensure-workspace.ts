@@ -20,13 +20,15 @@ export async function ensureWorkspace(
   context: Context,
   options: {
     readonly folder?: string
+    /** In place of the command's own: what is around this one is taken. */
+    readonly within?: string
     readonly project?: string | null
     readonly countExcluded?: boolean
     readonly isLookLater?: boolean
   } = {},
 ): Promise<Ensured> {
   const { deps } = context
-  const start = options.folder ?? context.folder
+  const start = options.folder ?? options.within ?? context.folder
   const project = options.project ?? null
   const exactly = options.folder !== undefined
   const around = exactly ? null : findWorkspaceAround(start, deps.log.listWorkspaces())

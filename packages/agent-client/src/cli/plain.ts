@@ -6,7 +6,7 @@ export type ParseOption = (typed: string, before: unknown) => unknown
 export interface PlainBuilder {
   command(name: string): PlainBuilder
   description(text: string): PlainBuilder
-  /** A word that has to be there: `<name>`. */
+  /** A word that has to be there, `<name>`, or may be: `[name]`. */
   argument(name: string, description: string): PlainBuilder
   /** `--flag <value>`, with what it is when it is not given. */
   option(flags: string, description: string, fallback?: string): PlainBuilder
@@ -47,10 +47,14 @@ export function parsePlainly(
   const words = findWords(argv, name)
   const given = words === null ? null : sortWords(words, recorded)
   const { run } = recorded
-  if (given === null || run === null || given.positional.length !== recorded.argumentCount) return null
+  if (given === null || run === null || !recorded.takes(given.positional.length)) return null
+  const missing = Array.from({ length: recorded.words.length - given.positional.length }, () => undefined)
   for (const { isRequired, property } of recorded.options.values())
     if (isRequired && !given.values.has(property)) return null
-  return { common: given.common, run: () => run(...given.positional, Object.fromEntries(given.values)) }
+  return {
+    common: given.common,
+    run: () => run(...given.positional, ...missing, Object.fromEntries(given.values)),
+  }
 }
 
 interface Given {
@@ -105,7 +109,7 @@ function takeValue(
 class Recorder implements PlainBuilder {
   readonly options = new Map<string, PlainOption>()
   readonly fallbacks: [property: string, value: unknown][] = []
-  argumentCount = 0
+  readonly words: string[] = []
   run: ((...values: unknown[]) => void | Promise<void>) | null = null
 
   command(): this {
@@ -116,9 +120,14 @@ class Recorder implements PlainBuilder {
     return this
   }
 
-  argument(): this {
-    this.argumentCount++
+  argument(name: string): this {
+    this.words.push(name)
     return this
+  }
+
+  takes(count: number): boolean {
+    const needed = this.words.filter((word) => word.startsWith('<')).length
+    return count >= needed && count <= this.words.length
   }
 
   option(flags: string, _: string, fallback?: string): this {

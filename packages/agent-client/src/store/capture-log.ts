@@ -163,6 +163,7 @@ export class SqliteCaptureLog implements CaptureLog {
     return {
       lateEnd: row.late_end === 1,
       agentVersion: textOrNull(row, 'agent_version'),
+      agentModel: textOrNull(row, 'agent_model'),
       operation: textOrNull(row, 'operation'),
       lateStart: row.late_start === 1,
       incomplete: textOrNull(row, 'incomplete'),

@@ -63,6 +63,8 @@ export function toTurnRow(row: Row): TurnRow {
     agentProcess: toAgentProcess(row),
     boot: textOrNull(row, 'boot'),
     isUnseen: row.unseen === 1,
+    transcript: textOrNull(row, 'transcript'),
+    interruptedMs: integerOrNull(row, 'interrupted_ms'),
     entries: integer(row, 'entries'),
     created: integer(row, 'created'),
     changed: integer(row, 'changed'),

@@ -98,9 +98,7 @@ export function decideTurn({ open, closed }: SessionState, event: TurnEvent): De
       return { ...NOTHING, close: { reason: event.reason, lateEnd: false } }
     case 'session.end':
       // Not noted: what changed between the last event and this one is not the agent's for its sake.
-      return open === null
-        ? NOTHING
-        : { ...NOTHING, close: leftBehind(open, lostOr(open, 'lost')) }
+      return open === null ? NOTHING : { ...NOTHING, close: leftBehind(open, lostOr(open, 'lost')) }
     case 'restore':
       return open === null ? NOTHING : { ...NOTHING, close: leftBehind(open, lostOr(open, 'interrupted')) }
     case 'look-after':

@@ -1,0 +1,126 @@
+import { limits, type TurnId } from '@turnback/core'
+import type { Adapter, AgentNews } from '#adapters/adapter.ts'
+import { type EventRequest, noteEvent, replaceElsewhere } from '#capture/note-event.ts'
+import type { TurnRow, Workspace } from '#ports.ts'
+import { findWorkspaceAround } from '#worktree/find-root.ts'
+import { findGitTop } from '#worktree/git-state.ts'
+import { findAgentPid } from './agent-option.ts'
+import type { Context } from './context.ts'
+import { ensureWorkspace } from './ensure-workspace.ts'
+import { findOutsidePath, listNamedPaths } from './paths.ts'
+import { tellOfRestores } from './tell-of-restores.ts'
+
+/**
+ * Does what one thing that an agent told asks for. @returns what the agent is to know, or null
+ * @throws what the capture throws
+ */
+export async function takeNews(context: Context, adapter: Adapter, news: AgentNews): Promise<string | null> {
+  const { deps } = context
+  const session = news.parentSession ?? news.session
+  const open = deps.agents.listOpenOf(session)
+  switch (news.type) {
+    case 'session.end':
+    case 'turn.end': {
+      for (const turn of open) await note(context, adapter, news, workspaceOf(context, turn))
+      return null
+    }
+    case 'checklist': {
+      const turn = open[0]
+      const { checklist } = news
+      if (turn !== undefined && checklist !== null)
+        deps.log.transact(() => deps.agents.insertChecklist(turn.turn, deps.clock.nowMs(), checklist))
+      return null
+    }
+    case 'tool.before':
+    case 'tool.after': {
+      // The turn has its place; where its agent has gone by `cd` is no other one.
+      const there = open.find(({ key }) => news.key === null || key === news.key)
+      const workspace = there === undefined ? await placeOf(context, news) : workspaceOf(context, there)
+      await note(context, adapter, news, workspace, there)
+      return null
+    }
+    case 'turn.start':
+      return start(context, adapter, news, open)
+  }
+}
+
+async function start(
+  context: Context,
+  adapter: Adapter,
+  news: AgentNews,
+  open: readonly TurnRow[],
+): Promise<string | null> {
+  const { deps } = context
+  if (news.parentSession !== null) {
+    for (const turn of open) await note(context, adapter, news, workspaceOf(context, turn), turn)
+    return null
+  }
+  deps.log.putFact(`fired:${adapter.name}`, new Date(deps.clock.nowMs()).toISOString())
+  const same = open.find(({ key }) => key !== null && key === news.key)
+  const workspace = same === undefined ? await placeOf(context, news) : workspaceOf(context, same)
+  for (const turn of open)
+    if (turn.workspace !== workspace.id) await replaceElsewhere(deps, workspaceOf(context, turn), news)
+  const turn = await note(context, adapter, news, workspace)
+  return turn === null ? null : tellOfRestores(deps, workspace, news.session, turn)
+}
+
+function workspaceOf({ deps }: Context, { workspace }: TurnRow): Workspace {
+  const found = deps.log.findWorkspace(workspace)
+  if (found === null) throw new Error('the turn’s workspace is in the log')
+  return found
+}
+
+/**
+ * Where a turn is at work: around the folder that the agent works in; but one that was left for a folder of no project,
+ * as by `cd /tmp`, is the one that the session was begun for.
+ */
+async function placeOf(context: Context, { cwd, project }: AgentNews): Promise<Workspace> {
+  const { deps } = context
+  const folder = cwd ?? project ?? context.folder
+  const isAnywhere =
+    project !== null &&
+    folder !== project &&
+    findWorkspaceAround(folder, deps.log.listWorkspaces()) === null &&
+    findGitTop(folder) === null
+  const { workspace } = await ensureWorkspace(context, {
+    within: isAnywhere ? project : folder,
+    isLookLater: true,
+  })
+  return workspace
+}
+
+function note(
+  context: Context,
+  adapter: Adapter,
+  news: AgentNews,
+  workspace: Workspace,
+  open?: TurnRow,
+): Promise<TurnId | null> {
+  if (news.type === 'checklist') return Promise.resolve(null)
+  const folder = news.cwd ?? news.project ?? context.folder
+  const { prompt, lastMessage, model, transcript } = news
+  const request: EventRequest = {
+    session: news.session,
+    parentSession: news.parentSession,
+    key: news.key,
+    type: news.type,
+    agent: { name: adapter.name, version: news.version },
+    tool: news.tool,
+    command: news.command,
+    paths: news.paths.flatMap((path) => listNamedPaths(workspace, folder, path)),
+    outside: news.paths.flatMap((path) => findOutsidePath(workspace, folder, path) ?? []),
+    // To look through the processes takes time, so it is done once.
+    agentPid: open?.agentProcess == null ? pidOf(context, adapter) : null,
+    reason: news.reason,
+    atMs: null,
+    withinSeconds: limits.hookWaitSeconds,
+    confirm: context.confirm,
+    told: { prompt, lastMessage, model, transcript },
+  }
+  return noteEvent(context.deps, workspace, request)
+}
+
+function pidOf(context: Context, { pidVariable }: Adapter): number | null {
+  const told = pidVariable === null ? null : findAgentPid(context, undefined)
+  return told ?? findAgentPid(context, 'above')
+}
