@@ -115,6 +115,10 @@ export const errorCatalogue = {
     remedy:
       'Correct the place that is named, or remove the file to go on with the usual settings; then run the command again.',
   },
+  SETTINGS_REFUSED: {
+    message: 'The agent’s settings are left as they are.',
+    remedy: 'Put right what is named here, then run the command again. No setting of this agent was changed.',
+  },
   STORE_LOCKED: {
     message: 'Another Turnback process is using the store.',
     remedy: 'Wait for it to end and try again.',

@@ -17,6 +17,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   redo: () => import('./redo.ts'),
   recover: () => import('./recover.ts'),
   checkpoint: () => import('./checkpoint.ts'),
+  install: () => import('./install.ts'),
+  uninstall: () => import('./uninstall.ts'),
   doctor: () => import('./doctor.ts'),
   status: () => import('./status.ts'),
   verify: () => import('./verify.ts'),

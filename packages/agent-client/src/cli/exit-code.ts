@@ -28,6 +28,7 @@ const EXITS: Partial<Record<ErrorCode, Exit>> = {
   RESTORE_RUNNING: 'refused',
   POLICY_REFUSED: 'refused',
   PLAN_UNKNOWN: 'refused',
+  SETTINGS_REFUSED: 'refused',
   LEASE_LOST: 'partly',
   NOT_LOGGED_IN: 'notLoggedIn',
   UNAUTHENTICATED: 'notLoggedIn',

@@ -22,7 +22,7 @@ export function findService(home: Home, env: Environment): ServiceFile {
 }
 
 /** `bin/turnback` of this installation: beside the package, or two above it in a checkout. */
-function findProgram(): string {
+export function findProgram(): string {
   const top = join(dirname(fileURLToPath(import.meta.url)), '../..')
   const found = [join(top, 'bin/turnback'), join(top, '../../bin/turnback')].find((file) => existsSync(file))
   if (found === undefined)

@@ -1,0 +1,32 @@
+import { homedir } from 'node:os'
+import { DomainError } from '@turnback/core'
+import { findHome } from '#config.ts'
+import { findProgram } from '#resident/service.ts'
+import type { Level, SetupFacts } from '#setup/setup.ts'
+import { findPlace } from '#worktree/find-root.ts'
+import type { Context } from './context.ts'
+
+/** What agents' settings depend on here. @throws ROOT_REFUSED where no project can be */
+export function findSetupFacts(context: Context, level: Level, mcp: boolean): SetupFacts {
+  const { env } = context
+  return {
+    ...{ env, level, mcp },
+    user: env.HOME || homedir(),
+    project: level === 'project' ? getProject(context) : findProject(context),
+    program: findProgram(),
+  }
+}
+
+function getProject(context: Context): string {
+  const home = findHome(context.env)
+  return context.findWorkspace()?.root ?? findPlace(context.folder, home, context.env, false).root
+}
+
+function findProject(context: Context): string | null {
+  try {
+    return getProject(context)
+  } catch (error) {
+    if (error instanceof DomainError) return null
+    throw error
+  }
+}

@@ -1,0 +1,120 @@
+import { equalBytes } from '@turnback/core'
+import type { Home } from '#ports.ts'
+import { applyEdits, holdsOurs, removeEdits } from './edits.ts'
+import { deleteRecord, findRecord, type InstallRecord, sha256, writeRecord } from './install-record.ts'
+import {
+  decodeSettings,
+  inFile,
+  readSettings,
+  removeSettings,
+  type SettingsFile,
+  writeSettings,
+} from './settings-file.ts'
+import type { AgentName, Edit, Level } from './setup.ts'
+
+/** What is to become of one file. Nothing is written before all of an agent's files are planned. */
+export interface Change {
+  readonly now: SettingsFile
+  /** Null: the file goes, or there is none. */
+  readonly after: Uint8Array | null
+  /** What is to be remembered; null: nothing more. */
+  readonly record: InstallRecord | null
+  /** Folders that were made for it, and go with it. */
+  readonly folders: readonly string[]
+}
+
+export interface InstallRequest {
+  readonly agent: AgentName
+  readonly level: Level
+  readonly file: string
+  /** What the file is to hold. */
+  readonly edits: readonly Edit[]
+  /** What any kind of installation puts into it: without these it is as if we had never been there. */
+  readonly every: readonly Edit[]
+}
+
+/** @throws SETTINGS_REFUSED */
+export function planInstall(home: Home, { agent, level, file, edits, every }: InstallRequest): Change {
+  const now = readSettings(file)
+  const text = decodeSettings(now)
+  const known = findRecord(home, now.real)
+  const folders = known?.folders ?? []
+  try {
+    const after = encode(applyEdits(text, edits))
+    if (now.bytes !== null && equalBytes(now.bytes, after)) return { now, after, record: known, folders }
+    const before =
+      known !== null && isUntouched(now, known)
+        ? known.before
+        : toBase64(withoutOurs(text, now.bytes, every, known))
+    const record: InstallRecord = {
+      ...{ format: 1, agent, level, file, real: now.real },
+      ...{ before, after: sha256(after), folders: [...folders], at: new Date().toISOString() },
+    }
+    return { now, after, record, folders }
+  } catch (error) {
+    throw inFile(file, error)
+  }
+}
+
+/** Plans that the file is as if we had never been there: to the byte, when nobody else has changed it. @throws SETTINGS_REFUSED */
+export function planUninstall(home: Home, file: string, every: readonly Edit[]): Change {
+  const now = readSettings(file)
+  const text = decodeSettings(now)
+  const known = findRecord(home, now.real)
+  const folders = known?.folders ?? []
+  try {
+    const after =
+      known !== null && isUntouched(now, known)
+        ? fromBase64(known.before)
+        : withoutOurs(text, now.bytes, every, known)
+    return { now, after, record: null, folders }
+  } catch (error) {
+    throw inFile(file, error)
+  }
+}
+
+export function isChange({ now, after }: Change): boolean {
+  if (now.bytes === null || after === null) return now.bytes !== after
+  return !equalBytes(now.bytes, after)
+}
+
+/** @throws SETTINGS_REFUSED; then this file is as it was */
+export function carryOut(home: Home, change: Change): void {
+  const { now, after, record, folders } = change
+  if (isChange(change)) {
+    // First, because it is what the file can be put back from.
+    if (record !== null) writeRecord(home, record)
+    if (after === null) removeSettings(now, folders)
+    else {
+      const made = writeSettings(now, after)
+      if (record !== null && made.length > 0) writeRecord(home, { ...record, folders: made })
+    }
+  }
+  if (record === null) deleteRecord(home, now.real)
+}
+
+function isUntouched({ bytes }: SettingsFile, { after }: InstallRecord): boolean {
+  return bytes !== null && sha256(bytes) === after
+}
+
+function withoutOurs(
+  text: string | null,
+  bytes: Uint8Array | null,
+  every: readonly Edit[],
+  known: InstallRecord | null,
+): Uint8Array | null {
+  if (text === null || !holdsOurs(text, every)) return bytes
+  const before = known === null ? null : fromBase64(known.before)
+  const left = removeEdits(text, every, before === null ? null : new TextDecoder().decode(before))
+  return left === null ? null : encode(left)
+}
+
+const encode = (text: string): Uint8Array => Buffer.from(text, 'utf8')
+
+function toBase64(bytes: Uint8Array | null): string | null {
+  return bytes === null ? null : Buffer.from(bytes).toString('base64')
+}
+
+function fromBase64(text: string | null): Uint8Array | null {
+  return text === null ? null : Buffer.from(text, 'base64')
+}
