@@ -190,6 +190,36 @@ export const errorCatalogue = {
     message: 'No restore was cut off here; there is nothing to recover.',
     remedy: 'Nothing to do.',
   },
+  // tasks
+  TASK_RUNNING: {
+    message: 'Another task is being run in this tree.',
+    remedy: 'Wait for it to end, or give each task a git worktree of its own: those do not see each other.',
+  },
+  TASK_NOT_FOUND: {
+    message: 'Neither a commit nor a turn of this task was found.',
+    remedy: 'Run `turnback log` to see the turns, and `git log --grep=Task-Id` to see landed tasks.',
+  },
+  TASK_REFUSED: {
+    message: 'The task was not begun: something has to be put in order first.',
+    remedy: 'Do what is named here, then run the command again.',
+  },
+  LANDING_REFUSED: {
+    message: 'The task’s work cannot be committed without touching somebody else’s.',
+    remedy:
+      'See the paths that are named; without --commit the work stays in the tree and nothing is committed.',
+  },
+  LANDING_FAILED: {
+    message: 'Git did not make the commit.',
+    remedy: 'See what git or a hook of the repository said, then run the task again.',
+  },
+  REVERT_REFUSED: {
+    message: 'The task can not be reverted alone; nothing was done.',
+    remedy: 'See what stands in the way, and revert that first.',
+  },
+  EXTERNAL_HELD: {
+    message: 'The task would reach beyond its files, and nobody said yes to that.',
+    remedy: 'Run it at a terminal and answer there, or leave out --hold-external.',
+  },
   // push and server
   MANIFEST_INVALID: {
     message: 'The turn that was sent is not in a form that this server knows.',

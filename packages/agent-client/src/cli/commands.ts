@@ -19,6 +19,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   checkpoint: () => import('./checkpoint.ts'),
   install: () => import('./install.ts'),
   uninstall: () => import('./uninstall.ts'),
+  run: () => import('./run-task.ts'),
   doctor: () => import('./doctor.ts'),
   status: () => import('./status.ts'),
   verify: () => import('./verify.ts'),

@@ -137,7 +137,8 @@ function usage(message: string): DomainError {
   return new DomainError('USAGE', {}, { message })
 }
 
-function findUserName(): string {
+/** Who asks, as the system knows them. */
+export function findUserName(): string {
   try {
     return userInfo().username
   } catch {

@@ -33,6 +33,8 @@ export const PASSED_VARIABLES = [
   'NO_COLOR',
   'CLAUDE_PROJECT_DIR',
   'CLAUDE_PID',
+  'TURNBACK_TASK',
+  'TURNBACK_TURN',
 ] as const
 
 /** The commands that callers bring here; `bin/turnback` has the same list. */

@@ -1,0 +1,75 @@
+import { DomainError } from '@turnback/core'
+import type { AgentProcess, Deps, Workspace } from '#ports.ts'
+import { listMarked } from '#store/task-processes.ts'
+
+/** One run at a time in a tree: with two, nobody could tell whose changes are whose, and neither could be taken back. */
+interface Claim {
+  readonly process: AgentProcess
+  readonly task: string
+  /** What the try at hand started, to be looked for when this run is gone without a word. */
+  readonly group: number | null
+  readonly mark: string | null
+}
+
+type ClaimDeps = Pick<Deps, 'log' | 'processes'>
+
+/** What a run that was cut off left behind. */
+export interface CutOff {
+  readonly task: string
+}
+
+/**
+ * Takes the tree for this run.
+ * @returns the run before, when it was cut off
+ * @throws TASK_RUNNING when another run has it, or what a run that was cut off had started still runs
+ */
+export function takeTree(deps: ClaimDeps, workspace: Workspace, task: string): CutOff | null {
+  const process_ = deps.processes.find(process.pid)
+  if (process_ === null) throw new Error('invariant: this process is there')
+  return deps.log.transact(() => {
+    const before = findClaim(deps, workspace)
+    if (before !== null) refuseIfThere(deps, workspace, before)
+    putClaim(deps, workspace, { process: process_, task, group: null, mark: null })
+    return before === null ? null : { task: before.task }
+  })
+}
+
+/** Notes what the try at hand started. */
+export function noteGroup(deps: ClaimDeps, workspace: Workspace, group: number | null, mark: string): void {
+  deps.log.transact(() => {
+    const claim = findClaim(deps, workspace)
+    if (claim !== null) putClaim(deps, workspace, { ...claim, group, mark })
+  })
+}
+
+export function giveTreeBack(deps: ClaimDeps, workspace: Workspace): void {
+  deps.log.putFact(keyOf(workspace), null)
+}
+
+function refuseIfThere({ processes }: ClaimDeps, workspace: Workspace, claim: Claim): void {
+  const { task, group, mark } = claim
+  // In a container of its own it can not be looked for. Then its turn stands open, and is honoured as any other's.
+  if (!processes.isOutOfSight(claim.process) && processes.isAlive(claim.process))
+    throw new DomainError('TASK_RUNNING', { task, pid: claim.process.pid, folder: workspace.root })
+  const left = mark === null ? [] : listMarked(null, mark)
+  if (left.length > 0)
+    throw new DomainError(
+      'TASK_RUNNING',
+      { task, pids: left.map(({ pid, command }) => `${pid} ${command}`), group },
+      { message: 'A task was cut off here, and programs that it had started still run.' },
+    )
+}
+
+function keyOf(workspace: Workspace): string {
+  return `task-run:${workspace.id}`
+}
+
+function findClaim({ log }: ClaimDeps, workspace: Workspace): Claim | null {
+  const text = log.findFact(keyOf(workspace))
+  // Written by putClaim below and kept in our own checked database.
+  return text === null ? null : (JSON.parse(text) as Claim)
+}
+
+function putClaim({ log }: ClaimDeps, workspace: Workspace, claim: Claim): void {
+  log.putFact(keyOf(workspace), JSON.stringify(claim))
+}

@@ -1,0 +1,149 @@
+import { type TurnId, utf8Bytes } from '@turnback/core'
+import { listIrreversible } from '#restore/irreversible.ts'
+import { removeOldTaskFiles, writeTaskFile } from '#store/task-files.ts'
+import { type Land, makeAttempt } from './attempt.ts'
+import { giveTreeBack, takeTree } from './claim.ts'
+import { findLastGood } from './last-good.ts'
+import { type RolledBack, rollBack } from './roll-back.ts'
+import type { Stop, StopSignal } from './stop.ts'
+import type { Attempt, Landed, MovedHead, TaskPlan, TaskPorts } from './task.ts'
+
+/** How a whole run came out. */
+export interface TaskEnd {
+  readonly outcome: 'landed' | 'rolled-back' | 'failed'
+  readonly attempts: readonly Attempt[]
+  readonly landed: Landed | null
+  /** File with the diff of the last try that failed, or null. */
+  readonly failedDiff: string | null
+  /** Null when nothing was to be taken back. */
+  readonly rolledBack: RolledBack | null
+  /** Commits that failed tries made themselves: they stay. */
+  readonly movedHead: MovedHead | null
+  readonly irreversible: readonly string[]
+  readonly interruptedBy: StopSignal | null
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/**
+ * Runs a task: tries until one passes, then lands it; else takes all tries back.
+ * @param land makes the commit of a try that passed, when one is wanted
+ * @throws TASK_RUNNING when another run has the tree
+ */
+export async function runTask(
+  ports: TaskPorts,
+  plan: TaskPlan,
+  stop: Stop,
+  land: Land | null,
+): Promise<TaskEnd> {
+  const { deps, workspace } = ports
+  removeOldTaskFiles(deps.home, deps.clock.nowMs() - deps.config.retentionDays * DAY_MS)
+  const cutOff = takeTree(deps, workspace, plan.task)
+  try {
+    if (cutOff !== null)
+      ports.warn(
+        `Task ${cutOff.task} was cut off here before, and what it did is in the tree still; \`turnback undo\` takes it back.`,
+      )
+    return await tryUntilPassed(ports, plan, stop, land)
+  } finally {
+    giveTreeBack(deps, workspace)
+  }
+}
+
+async function tryUntilPassed(
+  ports: TaskPorts,
+  plan: TaskPlan,
+  stop: Stop,
+  land: Land | null,
+): Promise<TaskEnd> {
+  const attempts: Attempt[] = []
+  let failedDiff: string | null = null
+  let stuck: RolledBack | null = null
+  while (attempts.length <= plan.retries && stop.signal === null && stuck === null) {
+    const attempt = attempts.length + 1
+    ports.progress(`try ${attempt} of ${plan.retries + 1}: ${plan.line}`)
+    const made = await makeAttempt(ports, plan, { attempt, failedDiff, stop }, land)
+    attempts.push(made)
+    if (made.outcome === 'passed') return summarise(ports, attempts, { failedDiff, stop, rolledBack: null })
+    failedDiff = writeFailedDiff(ports, plan, made)
+    if (isFinal(made)) break
+    if (attempts.length <= plan.retries) stuck = await prepareNext(ports, plan, attempts)
+  }
+  return summarise(ports, attempts, {
+    ...{ failedDiff, stop },
+    rolledBack: plan.onFail === 'keep' ? null : (stuck ?? (await takeAllBack(ports, attempts))),
+  })
+}
+
+/** Another try would meet the same. */
+function isFinal({ outcome, landingTrouble }: Attempt): boolean {
+  return outcome === 'interrupted' || landingTrouble?.code === 'LANDING_REFUSED'
+}
+
+/** @returns what could not be taken back: nothing is tried on top of that */
+async function prepareNext(
+  ports: TaskPorts,
+  plan: TaskPlan,
+  attempts: readonly Attempt[],
+): Promise<RolledBack | null> {
+  const last = attempts.at(-1)
+  if (last === undefined || plan.retryFrom === 'current') return null
+  const good = plan.retryFrom === 'last-good' ? findLastGood(ports, plan, attempts) : null
+  const first = attempts[0] ?? last
+  const back = await rollBack(ports, good ?? first.turn)
+  if (back.isWhole) return null
+  return good === null ? back : await rollBack(ports, first.turn)
+}
+
+async function takeAllBack(ports: TaskPorts, attempts: readonly Attempt[]): Promise<RolledBack | null> {
+  const first = attempts[0]
+  return first === undefined ? null : rollBack(ports, first.turn)
+}
+
+function writeFailedDiff({ deps, workspace, diffOf }: TaskPorts, plan: TaskPlan, made: Attempt): string {
+  const row = deps.log.findTurn(made.turn)
+  if (row === null) throw new Error('invariant: the turn of a try is in the log')
+  const why = made.landingTrouble?.message ?? whyItFailed(made)
+  const about = `# Task ${plan.task}, turn @${row.number} in ${workspace.root}: ${why}\n`
+  return writeTaskFile(deps.home, `${made.turn}.diff`, lines(about, diffOf(row)))
+}
+
+function* lines(about: string, diff: Iterable<Uint8Array>): Generator<Uint8Array> {
+  // One line, whatever was in it: what follows is a patch.
+  yield utf8Bytes(`${about.trimEnd().replaceAll('\n', ' ')}\n`)
+  yield* diff
+}
+
+export function whyItFailed({ exit, failedVerify, outcome }: Attempt): string {
+  if (outcome === 'interrupted') return 'it was interrupted'
+  if (failedVerify !== null) return `it did not pass: ${failedVerify}`
+  return `the command ended with ${exit}`
+}
+
+function summarise(
+  ports: TaskPorts,
+  attempts: readonly Attempt[],
+  end: { readonly failedDiff: string | null; readonly stop: Stop; readonly rolledBack: RolledBack | null },
+): TaskEnd {
+  const landed = attempts.find(({ outcome }) => outcome === 'passed')
+  const turns: TurnId[] = attempts.map(({ turn }) => turn)
+  const moved = attempts.flatMap(({ movedHead, outcome }) => (outcome === 'passed' ? [] : (movedHead ?? [])))
+  const movedHead = joinMoves(moved)
+  const isWhole = end.rolledBack?.isWhole === true && movedHead === null
+  return {
+    outcome: landed !== undefined ? 'landed' : isWhole || attempts.length === 0 ? 'rolled-back' : 'failed',
+    attempts,
+    landed: landed?.landed ?? null,
+    failedDiff: landed === undefined || attempts.length > 1 ? end.failedDiff : null,
+    rolledBack: end.rolledBack,
+    movedHead,
+    irreversible: listIrreversible(ports.deps, turns),
+    interruptedBy: end.stop.signal,
+  }
+}
+
+function joinMoves(moves: readonly MovedHead[]): MovedHead | null {
+  const [first] = moves
+  const last = moves.at(-1)
+  return first === undefined || last === undefined ? null : { then: first.then, now: last.now }
+}
