@@ -28,6 +28,21 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
+      // Real agents, which are fetched first: these two in every run, all of them by `pnpm test:agents`.
+      agents('agents', ['claude-code', 'codex']),
+      agents('all-agents', ['*']),
     ],
   },
 })
+
+function agents(name: string, names: string[]) {
+  return {
+    test: {
+      name,
+      include: names.map((each) => `e2e/agents/${each}.test.ts`),
+      pool: 'forks' as const,
+      // One at a time: each starts a resident client and an agent of its own.
+      fileParallelism: false,
+    },
+  }
+}

@@ -49,6 +49,15 @@ const steps: Step[] = [
     count: check,
   },
   { name: 'integration', commands: () => [vitest('integration')], count: countVitest },
+  // Real agents against stand-ins for their models: two of them here, all of them by `pnpm test:agents`.
+  {
+    name: 'agents',
+    commands: () => [
+      [process.execPath, 'e2e/agents/fetch-programs.ts', 'claude-code', 'codex'],
+      vitest('agents'),
+    ],
+    count: countVitest,
+  },
   {
     name: 'web-build',
     commands: () => [[process.execPath, 'scripts/build-web.ts']],

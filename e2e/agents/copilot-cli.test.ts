@@ -1,0 +1,4 @@
+import { describeAgent } from './journeys.ts'
+import { copilotCli } from './kits/copilot-cli.ts'
+
+describeAgent(copilotCli)
