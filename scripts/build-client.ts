@@ -90,6 +90,8 @@ async function bundle(
     input,
     cwd: client,
     platform: 'node',
+    // The other form of jsonc-parser asks for its parts in a way that no bundler sees.
+    resolve: { mainFields: ['module', 'main'] },
     plugins: [...more, unusedSchemasGo, builtInsComeLate],
     treeshake: { moduleSideEffects: false },
     onLog(level, log) {
