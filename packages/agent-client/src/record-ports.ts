@@ -77,8 +77,9 @@ export interface Capture {
   /**
    * Signs what was closed and could not be signed at once (`begin` does not wait for the search for secrets).
    * Called before manifests are read or sent. Takes the lease when there is something to do.
+   * @param searchMs how long that search may take; what it did not come to is left to the next. All of it when not given
    */
-  settle(workspace: Workspace): Promise<void>
+  settle(workspace: Workspace, searchMs?: number | null): Promise<void>
   /** False when {@link Capture.settle} has something to do. */
   isSettled(workspace: Workspace): boolean
   /** True when the latest turn is about to be looked after, and signed then: nobody else need do it. */

@@ -211,6 +211,7 @@ test('diff is a patch that git applies, forwards and backwards', async () => {
           additions: z.number(),
           deletions: z.number(),
           binary: z.boolean(),
+          sealed: z.boolean(),
           patch: z.string(),
           hunks: z.array(z.strictObject({ id: z.string().regex(/^[0-9a-f]{8}$/), header: z.string() })),
         }),

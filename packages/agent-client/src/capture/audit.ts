@@ -33,7 +33,7 @@ export function createAudits(deps: CaptureDeps & { readonly leases: Leases }, no
     try {
       const isWhole = ended === null || (await auditTree(deps, workspace, ended, () => isClosed))
       if (!isWhole) note('audit-cut-off', { workspace: workspace.id })
-      await signBesideOthers(deps, workspace, () => isClosed)
+      await signBesideOthers(deps, workspace, { isStopped: () => isClosed })
     } catch (error) {
       if (!(error instanceof Error)) throw error
       const code = error instanceof DomainError ? error.code : 'INTERNAL'

@@ -74,9 +74,10 @@ export function createCapture(
     isAwaitingAudit: (workspace) => audits?.isPending(workspace) ?? false,
     recordReport: (workspace, report) => recordReport(deps, workspace, report),
     isSettled: (workspace) => deps.captureLog.listUnsigned(workspace.id).length === 0,
-    async settle(workspace) {
+    async settle(workspace, searchMs = null) {
       if (deps.captureLog.listUnsigned(workspace.id).length === 0) return
-      await signBesideOthers({ ...deps, leases }, workspace)
+      const untilMs = searchMs === null ? null : deps.clock.nowMs() + searchMs
+      await signBesideOthers({ ...deps, leases }, workspace, { untilMs })
     },
   }
 }

@@ -25,12 +25,20 @@ const SIGN_MS = 50
 /** Which paths of turns hold secrets, as far as somebody has looked. */
 type FoundSecrets = ReadonlyMap<TurnId, ReadonlySet<RelPath>>
 
-/** Searches what unsigned turns changed. Takes long and needs no lease: what a closed turn changed stays as it is. */
-async function searchUnsigned(deps: CaptureDeps, workspace: Workspace): Promise<FoundSecrets> {
+/**
+ * Searches what unsigned turns changed, oldest first. Needs no lease: what a closed turn changed stays as it is.
+ * @param untilMs when it is given up, in milliseconds since 1970; null to take the time it takes
+ */
+async function searchUnsigned(
+  deps: CaptureDeps,
+  workspace: Workspace,
+  untilMs: number | null,
+): Promise<FoundSecrets> {
   const found = new Map<TurnId, ReadonlySet<RelPath>>()
   for (const turn of deps.captureLog.listUnsigned(workspace.id)) {
-    const secret = await findSecretPaths(deps, workspace, deps.captureLog.listChangesOf(turn), null)
-    if (secret !== null) found.set(turn.turn, secret)
+    const secret = await findSecretPaths(deps, workspace, deps.captureLog.listChangesOf(turn), untilMs)
+    if (secret === null) break
+    found.set(turn.turn, secret)
   }
   return found
 }
@@ -53,13 +61,14 @@ export async function signClosedTurns(deps: CaptureDeps, workspace: Workspace): 
 /**
  * The same in a process where others wait for the tree: the search needs no lease, and the signing holds it only
  * {@link SIGN_MS} at a time, however many turns there are.
+ * @param untilMs when the search is given up; what it did not come to is left unsigned
  */
 export async function signBesideOthers(
   deps: CaptureDeps & { readonly leases: Leases },
   workspace: Workspace,
-  isStopped: () => boolean = () => false,
+  { isStopped = () => false, untilMs = null }: { isStopped?: () => boolean; untilMs?: number | null } = {},
 ): Promise<void> {
-  const found = await searchUnsigned(deps, workspace)
+  const found = await searchUnsigned(deps, workspace, untilMs)
   for (let isMore = found.size > 0; isMore && !isStopped(); ) {
     isMore = await deps.leases.run(workspace, 'capture', async () => signSome(deps, workspace, found))
     await new Promise((done) => setImmediate(done))

@@ -71,13 +71,16 @@ function waitingInWords(deps: Deps, turn: TurnId): string {
   return `The agent is at work in turn @${number}: waiting up to ${limits.busyWaitSeconds} seconds for it. --close-open does not wait.`
 }
 
+/** A person waits for the report, and the search of a big turn takes minutes: who shows or sends it next signs it. */
+const SIGN_REST_MS = 1000
+
 /**
  * The look at the present may have made an outside turn: it is signed too, so that it can be sent with the restore.
  * The restore is done and recorded by now, so trouble here is said and does not take the report's place.
  */
 async function signTheRest(deps: Deps, workspace: Workspace, warn: (text: string) => void): Promise<void> {
   try {
-    await deps.capture.settle(workspace)
+    await deps.capture.settle(workspace, SIGN_REST_MS)
   } catch (error) {
     const trouble = findAnyFault(error) ?? error
     if (!(trouble instanceof DomainError)) throw error
