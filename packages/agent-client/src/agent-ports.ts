@@ -15,6 +15,20 @@ export interface Checklist {
   readonly items: readonly ChecklistItem[]
 }
 
+/** What a transcript tells that hooks do not. */
+export interface TranscriptFacts {
+  readonly model: string | null
+  readonly version: string | null
+  /** When the person broke the agent off, if that is the last thing that it tells; milliseconds since 1970. */
+  readonly interruptedMs: number | null
+}
+
+/** What agents write down of their sessions, in files of their own. */
+export interface Transcripts {
+  /** Null when this one tells nothing, or it is not known how it is to be read. */
+  find(agent: string | null, path: string): TranscriptFacts | null
+}
+
 /** A restore that an agent has not been told of. */
 export interface UntoldRestore {
   readonly scan: number

@@ -13,7 +13,7 @@ import type {
   WorkspaceId,
 } from '@turnback/core'
 import type { AgentProcess, Clock, Config, Deps, Processes, ToolEvent, TurnRow, Workspace } from '#ports.ts'
-import type { AgentLog } from './agent-ports.ts'
+import type { AgentLog, Transcripts } from './agent-ports.ts'
 
 /** What only capture/ needs from store/ and worktree/, beside what ports.ts says. */
 
@@ -325,6 +325,7 @@ export interface CaptureDeps {
   readonly log: Deps['log']
   readonly captureLog: CaptureLog
   readonly agents: AgentLog
+  readonly transcripts: Transcripts
   readonly blobs: Deps['blobs']
   readonly looker: TreeLooker
   /** How a first capture is shown, and how often it is made durable. */

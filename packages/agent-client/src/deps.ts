@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { createTranscripts } from '#adapters/read-transcript.ts'
 import { type Audits, createAudits } from '#capture/audit.ts'
 import { createCapture } from '#capture/capture.ts'
 import { createReadAhead, type RunningReadAhead } from '#capture/read-ahead.ts'
@@ -97,8 +98,7 @@ export function openDeps(
       identity ??= openIdentity(home.keys, clock.nowMs())
       return identity
     },
-    random: (bytes) => randomBytes(bytes),
-    git: readGitState,
+    ...{ random: (bytes) => randomBytes(bytes), git: readGitState, transcripts: createTranscripts() },
   }
   const { watches } = withoutAhead
   const ahead: RunningReadAhead | null =

@@ -52,14 +52,6 @@ export interface Reading {
   readonly unknown: string | null
 }
 
-/** What a transcript tells that hooks do not. */
-export interface TranscriptFacts {
-  readonly model: string | null
-  readonly version: string | null
-  /** When the person broke the agent off, if that is the last thing that it tells; milliseconds since 1970. */
-  readonly interruptedMs: number | null
-}
-
 /** One agent, as values: what it says, and what is said to it. */
 export interface Adapter {
   readonly name: AgentName
@@ -76,8 +68,6 @@ export interface Adapter {
    */
   answer(context: string | null): string
 }
-
-export const NO_FACTS: TranscriptFacts = { model: null, version: null, interruptedMs: null }
 
 export const NOTHING_TOLD: Reading = { news: [], unknown: null }
 

@@ -4,6 +4,7 @@ import type { Capture, Lease, Leases, TurnRow, Workspace } from '#ports.ts'
 import type { Audits } from './audit.ts'
 import { makeCheckpoint } from './checkpoint.ts'
 import { closePlanned, closeTurnsByUs, turnsOf } from './close-turn.ts'
+import { noteInterruptions } from './interruption.ts'
 import { lookAtTree } from './look.ts'
 import { lookAndRecord } from './note-event.ts'
 import { recordReport, recordRestore } from './restore-turn.ts'
@@ -41,9 +42,12 @@ export function createCapture(
         tree: deps.log.getKnownTree(workspace.id),
       }
     },
-    closeOpenTurns: (lease, workspace) =>
-      closeTurnsByUs(deps, lease, workspace, planInterruption(deps, workspace)),
+    closeOpenTurns(lease, workspace) {
+      noteInterruptions(deps, workspace)
+      return closeTurnsByUs(deps, lease, workspace, planInterruption(deps, workspace))
+    },
     findBusy(workspace, caller) {
+      noteInterruptions(deps, workspace)
       const nowMs = deps.clock.nowMs()
       const above = caller === null ? [] : deps.processes.listChain(caller).map(({ pid }) => pid)
       const busy = deps.log
@@ -52,6 +56,7 @@ export function createCapture(
       return busy?.turn ?? null
     },
     listLeftBehind(workspace) {
+      noteInterruptions(deps, workspace)
       const unseen = deps.log.listOpenTurns(workspace.id).filter((row) => row.isUnseen)
       const abandoned = listAbandoned(deps, workspace, null).map(({ row }) => row)
       return [...abandoned, ...unseen].map((row) => row.turn)

@@ -2,6 +2,7 @@ import { decideTurn, limits, type OwnEnd, type RelPath, type TurnEvent, type Tur
 import type { CaptureDeps } from '#capture-ports.ts'
 import type { Lease, Leases, ToolEvent, TurnRow, Workspace } from '#ports.ts'
 import { closeTurnsByUs } from './close-turn.ts'
+import { noteInterruptions } from './interruption.ts'
 import { lookAtTree } from './look.ts'
 import { findAgent, findAgentBefore, findSession } from './session.ts'
 import { type BeginRequest, beginTurn, beginTurnWithin, endTurn, isHeldByOther, planClose } from './turns.ts'
@@ -61,6 +62,7 @@ export async function noteEvent(
   const told = await maskTold(deps, request.told ?? TOLD_NOTHING)
   const news = { ...request, command, told, atMs: Math.min(request.atMs ?? Infinity, deps.clock.nowMs()) }
   if (news.parentSession !== null && !isOfTool(news.type)) return noteChild(deps, workspace, news)
+  if (news.type === 'session.end') noteInterruptions(deps, workspace, sessionOf(news))
   const { turn, more } = deps.log.transact(() => {
     request.confirm?.()
     return noteOnly(deps, workspace, news)

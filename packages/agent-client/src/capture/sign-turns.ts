@@ -112,6 +112,7 @@ export function signTurn(
   entries: readonly Pick<Entry, keyof Entry>[],
   restore: RestoreDetail | null,
 ): void {
+  askTranscript(deps, turn)
   const { seq, prev } = deps.captureLog.peekChain(workspace.id)
   const identity = deps.identity()
   const manifest = makeManifest(deps, workspace, turn, entries, restore, {
@@ -121,6 +122,20 @@ export function signTurn(
   })
   const envelope = identity.signEnvelope('turn', new TextEncoder().encode(JSON.stringify(manifest)))
   deps.captureLog.insertEnvelope(turn.turn, workspace.id, seq, prev, envelope)
+}
+
+/** What no hook said of the agent; by now the transcript is written. */
+function askTranscript(
+  { captureLog, agents, transcripts }: CaptureDeps,
+  { turn, agent, transcript }: TurnRow,
+): void {
+  if (transcript === null) return
+  const { agentModel, agentVersion } = captureLog.getFacts(turn)
+  if (agentModel !== null && agentVersion !== null) return
+  const said = transcripts.find(agent, transcript)
+  if (said === null) return
+  const model = agentModel ?? said.model
+  agents.describe(turn, { prompt: null, model, version: said.version, transcript: null })
 }
 
 function makeManifest(

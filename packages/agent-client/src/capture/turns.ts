@@ -12,6 +12,7 @@ import {
 import { type CaptureDeps, LookTooLate, type Missed } from '#capture-ports.ts'
 import type { GitState, Lease, Leases, TurnRow, Workspace } from '#ports.ts'
 import { closePlanned, closeTurn, turnsOf } from './close-turn.ts'
+import { noteInterruptions } from './interruption.ts'
 import { lookAtTree } from './look.ts'
 import { lossesAtBegin, toMissed } from './losses.ts'
 import { findAgent, findSession, listAbandoned, type PlannedClose, type Session } from './session.ts'
@@ -57,6 +58,7 @@ export async function beginTurn(
   workspace: Workspace,
   request: BeginRequest,
 ): Promise<Begun> {
+  noteInterruptions(deps, workspace, request.session)
   const session = findSession(deps, workspace, request.session)
   const { open, close } = decideBegin(session, request)
   if (open === null) return deps.log.transact(() => goOn(deps, session, request))

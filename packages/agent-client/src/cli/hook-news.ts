@@ -35,8 +35,8 @@ export async function takeNews(context: Context, adapter: Adapter, news: AgentNe
     case 'tool.after': {
       // The turn has its place; where its agent has gone by `cd` is no other one.
       const there = open.find(({ key }) => news.key === null || key === news.key)
-      const workspace = there === undefined ? await placeOf(context, news) : workspaceOf(context, there)
-      await note(context, adapter, news, workspace, there)
+      if (there !== undefined) await note(context, adapter, news, workspaceOf(context, there), there)
+      else await noteOfUnknown(context, adapter, news)
       return null
     }
     case 'turn.start':
@@ -62,6 +62,25 @@ async function start(
     if (turn.workspace !== workspace.id) await replaceElsewhere(deps, workspaceOf(context, turn), news)
   const turn = await note(context, adapter, news, workspace)
   return turn === null ? null : tellOfRestores(deps, workspace, news.session, turn)
+}
+
+/**
+ * News of a tool of which no turn is open. A session that nobody has heard of, in the very process that has a turn open, is
+ * a sub-agent's that does not name its parent; else the turn's beginning was missed.
+ */
+async function noteOfUnknown(context: Context, adapter: Adapter, news: AgentNews): Promise<void> {
+  const { deps } = context
+  const workspace = await placeOf(context, news)
+  const isNew =
+    news.key === null &&
+    news.parentSession === null &&
+    deps.captureLog.findLastClosed(workspace.id, news.session) === null
+  const pid = isNew ? pidOf(context, adapter) : null
+  const parent = deps.log
+    .listOpenTurns(workspace.id)
+    .find((turn) => pid !== null && turn.agent === adapter.name && turn.agentProcess?.pid === pid)
+  const parentSession = parent?.session ?? news.parentSession
+  await note(context, adapter, { ...news, parentSession }, workspace, parent)
 }
 
 function workspaceOf({ deps }: Context, { workspace }: TurnRow): Workspace {

@@ -1,6 +1,6 @@
-import type { TranscriptFacts } from '#adapters/adapter.ts'
 import { asFields, type Fields, fieldsIn, textIn } from '#adapters/fields.ts'
 import { linesFromEnd, timeOf } from '#adapters/transcript-lines.ts'
+import type { TranscriptFacts } from '#agent-ports.ts'
 
 const BROKEN_OFF = '[Request interrupted by user'
 /** More lines than this are not looked through for what every other line says. */
