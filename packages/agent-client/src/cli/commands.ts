@@ -34,4 +34,6 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   policy: () => import('./policy.ts'),
   pause: () => import('./pause.ts'),
   mcp: () => import('./mcp.ts'),
+  acp: () => import('./acp.ts'),
+  'acp-scribe': () => import('./acp-scribe.ts'),
 }
