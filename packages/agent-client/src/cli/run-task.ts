@@ -31,6 +31,7 @@ export const register: Register = (program, context) => {
     .option('--verify <command>', 'shell line that has to pass afterwards (may be given again)', collect, [])
     .option('--retries <n>', 'further tries after a failed one', '0')
     .option('--retry-from <state>', 'where a further try begins: clean, current or last-good', 'clean')
+    .option('--commit', 'land the work as one commit with the trailer Task-Id')
     .option('--on-fail <choice>', 'when no try passed: rollback or keep', 'rollback')
     .description('run a task as turns: verify it, land it, or take it back')
     .action(async (command: string[], options: Options) => {
@@ -42,7 +43,7 @@ export const register: Register = (program, context) => {
       )
       stop.takeOver()
       try {
-        const end = await runTask(ports, plan, stop, null)
+        const end = await runTask(ports, plan, stop)
         context.print(taskResult(plan, end), () => taskInWords(context.deps, plan, end))
         context.exitCode = exitOfTask(end)
       } finally {
@@ -58,6 +59,8 @@ function toPlan(command: readonly string[], options: Options): TaskPlan {
   if (retryFrom !== 'clean' && retryFrom !== 'current' && retryFrom !== 'last-good')
     throw usage(`--retry-from is clean, current or last-good, not ${retryFrom}.`)
   if (onFail !== 'rollback' && onFail !== 'keep') throw usage(`--on-fail is rollback or keep, not ${onFail}.`)
+  if (title !== undefined && (title.trim() === '' || isMisleading(title)))
+    throw usage('--title takes a line that says what the task is.')
   return {
     ...{ task, command, verify, retryFrom, onFail },
     title: title ?? null,
@@ -65,6 +68,11 @@ function toPlan(command: readonly string[], options: Options): TaskPlan {
     retries: Number(options.retries),
     commit: commit === true,
   }
+}
+
+/** It would be taken for the trailer of another task. */
+function isMisleading(title: string): boolean {
+  return /^[ \t]*(?:Task-Id|Reverts-Task)[ \t]*:/im.test(title)
 }
 
 function usage(message: string): DomainError {

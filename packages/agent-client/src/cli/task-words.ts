@@ -1,7 +1,7 @@
 import type { ClientDeps } from '#deps.ts'
 import type { TurnRow } from '#ports.ts'
 import { type TaskEnd, whyItFailed } from '#task/run-task.ts'
-import type { Attempt, TaskPlan } from '#task/task.ts'
+import type { Attempt, NotLanded, TaskPlan } from '#task/task.ts'
 import { EXIT } from './exit-code.ts'
 import { keptLine, named, pathLine } from './report-words.ts'
 
@@ -44,7 +44,7 @@ export function taskInWords({ log }: Pick<ClientDeps, 'log'>, plan: TaskPlan, en
     ...attempts
       .filter(({ outcome }) => outcome !== 'passed')
       .map((each) => tryInWords(each, log.findTurn(each.turn))),
-    ...(landed?.notLanded ?? []).map(({ path }) => pathLine('not landed', path, 'git ignores it')),
+    ...(landed?.notLanded ?? []).map(({ path, reason }) => pathLine('not landed', path, WHY_NOT[reason])),
     ...(left?.kept ?? []).map((kept) => keptLine(log, 'kept', kept)),
     ...named(
       'kept',
@@ -64,6 +64,12 @@ export function taskInWords({ log }: Pick<ClientDeps, 'log'>, plan: TaskPlan, en
     outcomeInWords(plan, end),
     ...(failedDiff === null || end.outcome === 'landed' ? [] : [`What the last try did: ${failedDiff}`]),
   ].join('\n')
+}
+
+const WHY_NOT: Readonly<Record<NotLanded['reason'], string>> = {
+  ignored: 'git ignores it',
+  'other-repository': 'it lies in another repository',
+  'not-captured': 'it is left out of what is captured',
 }
 
 function tryInWords(attempt: Attempt, row: TurnRow | null): string {

@@ -1,4 +1,4 @@
-import { DomainError, type OwnEnd } from '@turnback/core'
+import { DomainError, type OwnEnd, type TurnId } from '@turnback/core'
 import { makeCheckpoint } from '#capture/checkpoint.ts'
 import { beginTurn, endTurn } from '#capture/turns.ts'
 import type { GitState } from '#ports.ts'
@@ -26,7 +26,7 @@ export async function makeAttempt(
   ports: TaskPorts,
   plan: TaskPlan,
   now: Pick<Running, 'attempt' | 'failedDiff' | 'stop'>,
-  land: Land | null,
+  landOf: (turn: TurnId) => Land | null,
 ): Promise<Attempt> {
   const { deps, workspace } = ports
   const before = deps.git(workspace.root)
@@ -42,7 +42,7 @@ export async function makeAttempt(
   let worked = await work(ports, plan, running, groups)
   if (worked.outcome !== 'passed') for (const group of groups) await endGroup(group, () => now.stop.isUrgent)
   const movedHead = findMove(before, deps.git(workspace.root))
-  const { landed, trouble } = worked.outcome === 'passed' ? await tryToLand(land) : NOT_LANDED
+  const { landed, trouble } = worked.outcome === 'passed' ? await tryToLand(landOf(turn)) : NOT_LANDED
   if (trouble !== null) worked = { ...worked, outcome: 'failed' }
   const outcome = now.stop.signal !== null && landed === null ? 'interrupted' : worked.outcome
   const isEnded = await end(ports, plan, key, outcome)

@@ -2,6 +2,9 @@ import { DomainError, type RestoreReport, type TurnId } from '@turnback/core'
 import type { RestoreAsk } from '#restore/ask.ts'
 import { WHOLE_TURNS } from '#restore/ask.ts'
 import { executeRestore } from '#restore/execute.ts'
+import { equalEntries, type GitEntry, readIndex, writeIndex } from './git-index.ts'
+import type { GitPath } from './git-paths.ts'
+import type { Repository } from './repository.ts'
 import type { Leftovers, TaskPorts } from './task.ts'
 
 /** What a rollback did, and what it could not take back. */
@@ -14,8 +17,43 @@ export interface RolledBack {
 
 const NOTHING_LEFT: Leftovers = { kept: [], failed: [], skipped: [], directories: [], error: null }
 
-/** Takes back a try and all later ones of its task, or what came after a checkpoint. Others' work is kept, and named. */
-export async function rollBack(ports: TaskPorts, turn: TurnId): Promise<RolledBack> {
+/**
+ * Takes back a try and all later ones of its task, or what came after a checkpoint. Others' work is kept, and named.
+ * @param repository as it was when the turn began: what the task staged is taken out of the index again; null to leave
+ * the index alone
+ */
+export async function rollBack(
+  ports: TaskPorts,
+  turn: TurnId,
+  repository: Repository | null,
+): Promise<RolledBack> {
+  const back = await restoreTree(ports, turn)
+  if (repository === null || back.leftovers.error !== null) return back
+  try {
+    await putIndexBack(repository)
+    return back
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    const { code, details } = error
+    const message = `What the task staged is staged still: ${String(details.said)}`
+    return { ...back, leftovers: { ...back.leftovers, error: { code, message } }, isWhole: false }
+  }
+}
+
+async function putIndexBack({ git, index: before }: Repository): Promise<void> {
+  const now = await readIndex(git, 'TASK_REFUSED')
+  if (now.unmerged.length > 0)
+    throw new DomainError('TASK_REFUSED', { said: 'the index has paths that are not merged.' })
+  const paths = new Set([...before.entries.keys(), ...now.entries.keys()])
+  const wanted = new Map<GitPath, GitEntry | null>()
+  for (const path of paths) {
+    const then = before.entries.get(path)
+    if (!equalEntries(then, now.entries.get(path))) wanted.set(path, then ?? null)
+  }
+  await writeIndex(git, 'TASK_REFUSED', wanted)
+}
+
+async function restoreTree(ports: TaskPorts, turn: TurnId): Promise<RolledBack> {
   const ask: RestoreAsk = {
     workspace: ports.workspace,
     target: { kind: 'turn', turn },

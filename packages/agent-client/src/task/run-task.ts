@@ -3,7 +3,9 @@ import { listIrreversible } from '#restore/irreversible.ts'
 import { removeOldTaskFiles, writeTaskFile } from '#store/task-files.ts'
 import { type Land, makeAttempt } from './attempt.ts'
 import { giveTreeBack, takeTree } from './claim.ts'
+import { type LandingWords, landTask } from './land.ts'
 import { findLastGood } from './last-good.ts'
+import { findRepository, prepareCommit, type Repository } from './repository.ts'
 import { type RolledBack, rollBack } from './roll-back.ts'
 import type { Stop, StopSignal } from './stop.ts'
 import type { Attempt, Landed, MovedHead, TaskPlan, TaskPorts } from './task.ts'
@@ -27,16 +29,14 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 /**
  * Runs a task: tries until one passes, then lands it; else takes all tries back.
- * @param land makes the commit of a try that passed, when one is wanted
- * @throws TASK_RUNNING when another run has the tree
+ * @throws TASK_RUNNING when another run has the tree; TASK_REFUSED when its work could not be committed in the end
  */
-export async function runTask(
-  ports: TaskPorts,
-  plan: TaskPlan,
-  stop: Stop,
-  land: Land | null,
-): Promise<TaskEnd> {
+export async function runTask(ports: TaskPorts, plan: TaskPlan, stop: Stop): Promise<TaskEnd> {
   const { deps, workspace } = ports
+  const repository = await findRepository(workspace, ports.env)
+  const ready = plan.commit ? await prepareCommit(repository, deps.git(workspace.root).operation) : null
+  const land = (turns: readonly TurnId[]): Land | null =>
+    ready === null ? null : () => landTask(ports, ready, turns, wordsOf(plan))
   removeOldTaskFiles(deps.home, deps.clock.nowMs() - deps.config.retentionDays * DAY_MS)
   const cutOff = takeTree(deps, workspace, plan.task)
   try {
@@ -44,17 +44,27 @@ export async function runTask(
       ports.warn(
         `Task ${cutOff.task} was cut off here before, and what it did is in the tree still; \`turnback undo\` takes it back.`,
       )
-    return await tryUntilPassed(ports, plan, stop, land)
+    return await tryUntilPassed(ports, plan, stop, { land, repository })
   } finally {
     giveTreeBack(deps, workspace)
   }
+}
+
+function wordsOf({ task, title }: TaskPlan): LandingWords {
+  return { subject: title ?? task, trailers: [`Task-Id: ${task}`] }
+}
+
+/** What tries stand on. */
+interface Ground {
+  readonly land: (turns: readonly TurnId[]) => Land | null
+  readonly repository: Repository | null
 }
 
 async function tryUntilPassed(
   ports: TaskPorts,
   plan: TaskPlan,
   stop: Stop,
-  land: Land | null,
+  { land, repository }: Ground,
 ): Promise<TaskEnd> {
   const attempts: Attempt[] = []
   let failedDiff: string | null = null
@@ -62,22 +72,26 @@ async function tryUntilPassed(
   while (attempts.length <= plan.retries && stop.signal === null && stuck === null) {
     const attempt = attempts.length + 1
     ports.progress(`try ${attempt} of ${plan.retries + 1}: ${plan.line}`)
-    const made = await makeAttempt(ports, plan, { attempt, failedDiff, stop }, land)
+    const earlier = attempts.map(({ turn }) => turn)
+    const made = await makeAttempt(ports, plan, { attempt, failedDiff, stop }, (turn) =>
+      land([...earlier, turn]),
+    )
     attempts.push(made)
     if (made.outcome === 'passed') return summarise(ports, attempts, { failedDiff, stop, rolledBack: null })
     failedDiff = writeFailedDiff(ports, plan, made)
-    if (isFinal(made)) break
-    if (attempts.length <= plan.retries) stuck = await prepareNext(ports, plan, attempts)
+    if (isFinal(made, plan)) break
+    if (attempts.length <= plan.retries) stuck = await prepareNext(ports, plan, attempts, repository)
   }
   return summarise(ports, attempts, {
     ...{ failedDiff, stop },
-    rolledBack: plan.onFail === 'keep' ? null : (stuck ?? (await takeAllBack(ports, attempts))),
+    rolledBack: plan.onFail === 'keep' ? null : (stuck ?? (await takeAllBack(ports, attempts, repository))),
   })
 }
 
 /** Another try would meet the same. */
-function isFinal({ outcome, landingTrouble }: Attempt): boolean {
-  return outcome === 'interrupted' || landingTrouble?.code === 'LANDING_REFUSED'
+function isFinal({ outcome, landingTrouble, movedHead }: Attempt, { commit }: TaskPlan): boolean {
+  if (outcome === 'interrupted' || landingTrouble?.code === 'LANDING_REFUSED') return true
+  return commit && movedHead !== null
 }
 
 /** @returns what could not be taken back: nothing is tried on top of that */
@@ -85,25 +99,31 @@ async function prepareNext(
   ports: TaskPorts,
   plan: TaskPlan,
   attempts: readonly Attempt[],
+  repository: Repository | null,
 ): Promise<RolledBack | null> {
   const last = attempts.at(-1)
   if (last === undefined || plan.retryFrom === 'current') return null
   const good = plan.retryFrom === 'last-good' ? findLastGood(ports, plan, attempts) : null
   const first = attempts[0] ?? last
-  const back = await rollBack(ports, good ?? first.turn)
-  if (back.isWhole) return null
-  return good === null ? back : await rollBack(ports, first.turn)
+  const back = good === null ? null : await rollBack(ports, good, null)
+  if (back?.isWhole === true) return null
+  const all = await rollBack(ports, first.turn, repository)
+  return all.isWhole ? null : all
 }
 
-async function takeAllBack(ports: TaskPorts, attempts: readonly Attempt[]): Promise<RolledBack | null> {
+async function takeAllBack(
+  ports: TaskPorts,
+  attempts: readonly Attempt[],
+  repository: Repository | null,
+): Promise<RolledBack | null> {
   const first = attempts[0]
-  return first === undefined ? null : rollBack(ports, first.turn)
+  return first === undefined ? null : rollBack(ports, first.turn, repository)
 }
 
 function writeFailedDiff({ deps, workspace, diffOf }: TaskPorts, plan: TaskPlan, made: Attempt): string {
   const row = deps.log.findTurn(made.turn)
   if (row === null) throw new Error('invariant: the turn of a try is in the log')
-  const why = made.landingTrouble?.message ?? whyItFailed(made)
+  const why = whyItFailed(made)
   const about = `# Task ${plan.task}, turn @${row.number} in ${workspace.root}: ${why}\n`
   return writeTaskFile(deps.home, `${made.turn}.diff`, lines(about, diffOf(row)))
 }
@@ -114,9 +134,10 @@ function* lines(about: string, diff: Iterable<Uint8Array>): Generator<Uint8Array
   yield* diff
 }
 
-export function whyItFailed({ exit, failedVerify, outcome }: Attempt): string {
+export function whyItFailed({ exit, failedVerify, outcome, landingTrouble }: Attempt): string {
   if (outcome === 'interrupted') return 'it was interrupted'
   if (failedVerify !== null) return `it did not pass: ${failedVerify}`
+  if (landingTrouble !== null) return 'its work could not be committed'
   return `the command ended with ${exit}`
 }
 

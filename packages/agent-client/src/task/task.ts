@@ -40,7 +40,7 @@ export interface TaskPorts {
 /** A path of the task's that its commit does not have, with why. */
 export interface NotLanded {
   readonly path: string
-  readonly reason: 'ignored'
+  readonly reason: 'ignored' | 'other-repository' | 'not-captured'
 }
 
 export interface Landed {
