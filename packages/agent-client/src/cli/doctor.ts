@@ -6,10 +6,11 @@ import { readRights } from '#store/folder-rights.ts'
 import { findResident, type ResidentFacts } from '#store/resident-files.ts'
 import { findAnchoring, type Grade, gradeOf } from '#worktree/anchored.ts'
 import type { Context, Register } from './context.ts'
+import { examineAgents } from './doctor-agents.ts'
 import { EXIT } from './exit-code.ts'
 
 /** What was looked at, how it is, and what to do when it is not well. */
-interface Finding {
+export interface Finding {
   readonly isWell: boolean
   readonly words: string
   /** The command, or what else helps; null when nothing has to be done. */
@@ -27,15 +28,17 @@ export const register: Register = (program, context) => {
   program
     .command('doctor')
     .description(
-      'say how safe restores are on this machine, and whether the store and the resident client are well',
+      'say how safe restores are on this machine, and whether the store, the resident client and the agents’ hooks are well',
     )
-    .action(() => {
+    .action(async () => {
       const containment = examineContainment()
       const opened = openStore(context)
       const store = examineStore(context.env, opened)
       const resident = examineResident(context.env)
       const watcher = examineWatcher(opened, context.env)
-      const findings = [containment.finding, store.finding, resident.finding, watcher.finding]
+      const agents = await examineAgents(context, opened)
+      const own = [containment.finding, store.finding, resident.finding, watcher.finding]
+      const findings = [...own, ...agents.findings]
       const isWell = findings.every((finding) => finding.isWell)
       if (!isWell) context.exitCode = EXIT.failed
       const { facts: told } = containment
@@ -43,6 +46,7 @@ export const register: Register = (program, context) => {
         {
           ...{ ok: isWell, version: CLIENT_VERSION, node: process.version, platform: process.platform },
           ...{ containment: told, store: store.facts, resident: resident.facts, watcher: watcher.facts },
+          agents: agents.facts,
           ...{ workspace: opened instanceof DomainError ? null : describeWorkspace(context, opened) },
           problems: findings.flatMap(({ isWell: well, words, remedy }) =>
             well ? [] : [{ what: words, remedy }],

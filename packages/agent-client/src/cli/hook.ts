@@ -23,7 +23,9 @@ export const register: PlainRegister = (program, context) => {
       }
       let told: string | null = null
       try {
-        const payload: unknown = JSON.parse(await context.readStdin(PAYLOAD_MS))
+        // Codex's `notify` gives it as the last word.
+        const isGiven = event?.startsWith('{') === true
+        const payload: unknown = JSON.parse(isGiven ? event : await context.readStdin(PAYLOAD_MS))
         const nonce = textIn(asFields(payload), 'turnbackSelfTest')
         if (nonce !== null) context.deps.log.putFact(`selfTest:${agent}:${event ?? ''}`, nonce)
         else {

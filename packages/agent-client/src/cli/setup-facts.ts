@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { DomainError } from '@turnback/core'
 import { findHome } from '#config.ts'
 import { findProgram } from '#resident/service.ts'
+import { isThere } from '#setup/settings-file.ts'
 import type { Level, SetupFacts } from '#setup/setup.ts'
 import { findPlace } from '#worktree/find-root.ts'
 import type { Context } from './context.ts'
@@ -14,6 +15,7 @@ export function findSetupFacts(context: Context, level: Level, mcp: boolean): Se
     user: env.HOME || homedir(),
     project: level === 'project' ? getProject(context) : findProject(context),
     program: findProgram(),
+    exists: isThere,
   }
 }
 

@@ -1,8 +1,10 @@
 import { findHome } from '#config.ts'
-import { type Change, carryOut, isChange, planUninstall } from '#setup/change-settings.ts'
-import type { AgentSetup, SetupFacts } from '#setup/setup.ts'
+import { type Change, carryOut, isChange } from '#setup/change-settings.ts'
+import { planRemoval } from '#setup/install-agent.ts'
+import { listRecords } from '#setup/install-record.ts'
+import { diffSettings } from '#setup/settings-diff.ts'
 import { getSetup } from '#setup/setups.ts'
-import type { Register } from './context.ts'
+import type { Context, Register } from './context.ts'
 import { findSetupFacts } from './setup-facts.ts'
 
 interface UninstallOptions {
@@ -15,38 +17,50 @@ export const register: Register = (program, context) => {
     .command('uninstall')
     .argument('<agent>', 'whose settings are to call this program no more')
     .option('--project', 'only in this project’s own settings; else in yours too')
+    .option('--dry-run', 'show what would change, and change nothing')
     .description('take out of an agent’s settings what `install` put there, and nothing else')
     .action(async (name: string, options: UninstallOptions) => {
-      const setup = await getSetup(name)
-      const home = findHome(context.env)
-      const facts = findSetupFacts(context, options.project ? 'project' : 'user', true)
-      const changes = listFiles(setup, facts).map(([file, edits]) => planUninstall(home, file, edits))
-      for (const change of changes) carryOut(home, change)
-      const changed = changes.filter(isChange)
-      const result = {
-        agent: setup.name,
-        files: changed.map(({ now }) => now.file),
-        installed: false,
-        trusted: false,
-        lastFired: context.deps.log.findFact(`fired:${setup.name}`),
-      }
-      context.print(result, () =>
-        changed.length === 0
-          ? `${setup.title} did not call Turnback.`
-          : [`${setup.title} calls Turnback no more.`, ...changed.map(inWords)].join('\n'),
-      )
+      await uninstall(context, name, options)
     })
 }
 
-function listFiles(
-  setup: AgentSetup,
-  facts: SetupFacts,
-): [string, ReturnType<AgentSetup['files']>[number]['edits']][] {
-  const levels =
-    facts.level === 'project' || facts.project === null ? [facts.level] : (['user', 'project'] as const)
-  return levels.flatMap((level) => setup.files({ ...facts, level })).map(({ file, edits }) => [file, edits])
+async function uninstall(context: Context, name: string, options: UninstallOptions): Promise<void> {
+  const setup = await getSetup(name)
+  const home = findHome(context.env)
+  const facts = findSetupFacts(context, options.project ? 'project' : 'user', true)
+  const isBoth = options.project !== true && facts.project !== null
+  const changes = planRemoval(home, setup, facts, isBoth ? ['user', 'project'] : [facts.level])
+  const isDryRun = options.dryRun === true
+  const diff = changes.map(diffSettings).join('')
+  const changed = changes.filter(isChange)
+  if (!isDryRun) carryOut(home, changes)
+  // In other projects, or where a variable led to another folder then.
+  const left = listRecords(home).filter(
+    ({ agent, real }) => agent === setup.name && !changes.some(({ now }) => now.real === real),
+  )
+  const result = {
+    agent: setup.name,
+    files: changed.map(({ now }) => now.file),
+    installed: isDryRun && changed.length > 0,
+    trusted: false,
+    lastFired: context.deps.log.findFact(`fired:${setup.name}`),
+    left: left.map(({ file }) => file),
+    ...(isDryRun ? { dryRun: true, diff } : {}),
+  }
+  context.print(result, () => {
+    if (isDryRun) return diff.trimEnd() || 'Nothing would change.'
+    const head =
+      changed.length === 0
+        ? `${setup.title} did not call Turnback.`
+        : `${setup.title} calls Turnback no more.`
+    return [
+      head,
+      ...changed.map(inWords),
+      ...left.map(({ file }) => `  left      ${file} (of another project or folder)`),
+    ].join('\n')
+  })
 }
 
 function inWords({ now, after }: Change): string {
-  return `${after === null ? 'removed' : 'written'} ${now.file}`
+  return `  ${after === null ? 'removed  ' : 'written  '} ${now.file}`
 }

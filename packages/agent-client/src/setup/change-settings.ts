@@ -1,4 +1,5 @@
 import { equalBytes } from '@turnback/core'
+import type { AgentName } from '#adapters/adapter.ts'
 import type { Home } from '#ports.ts'
 import { applyEdits, holdsOurs, removeEdits } from './edits.ts'
 import { deleteRecord, findRecord, type InstallRecord, sha256, writeRecord } from './install-record.ts'
@@ -6,11 +7,12 @@ import {
   decodeSettings,
   inFile,
   readSettings,
+  removeEmptyFolders,
   removeSettings,
   type SettingsFile,
   writeSettings,
 } from './settings-file.ts'
-import type { AgentName, Edit, Level } from './setup.ts'
+import type { Edit, Level } from './setup.ts'
 
 /** What is to become of one file. Nothing is written before all of an agent's files are planned. */
 export interface Change {
@@ -78,13 +80,19 @@ export function isChange({ now, after }: Change): boolean {
   return !equalBytes(now.bytes, after)
 }
 
-/** @throws SETTINGS_REFUSED; then this file is as it was */
-export function carryOut(home: Home, change: Change): void {
-  const { now, after, record, folders } = change
+/** One after the other. @throws SETTINGS_REFUSED; then that file is as it was, and those after it */
+export function carryOut(home: Home, changes: readonly Change[]): void {
+  for (const change of changes) carryOutOne(home, change)
+  const gone = changes.filter(({ now, after }) => now.bytes !== null && after === null)
+  removeEmptyFolders(gone.flatMap(({ folders }) => folders))
+}
+
+function carryOutOne(home: Home, change: Change): void {
+  const { now, after, record } = change
   if (isChange(change)) {
     // First, because it is what the file can be put back from.
     if (record !== null) writeRecord(home, record)
-    if (after === null) removeSettings(now, folders)
+    if (after === null) removeSettings(now)
     else {
       const made = writeSettings(now, after)
       if (record !== null && made.length > 0) writeRecord(home, { ...record, folders: made })

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { AgentName } from '#adapters/adapter.ts'
 import { applyBlock, hasBlock, removeBlock } from './block-edit.ts'
-import { applyHooks, listRightEvents, removeEmpty, removeHooks } from './hook-edit.ts'
+import { applyHooks, listHookLines, removeEmpty, removeHooks } from './hook-edit.ts'
+import { hookLine } from './hook-line.ts'
 import { findAt, insertAt, parseSettings, readNode, removeAt, SettingsFault } from './json-text.ts'
 import { type Edit, type MemberEdit, OWN_MARK } from './setup.ts'
 
@@ -55,10 +57,20 @@ function isOurs(text: string, edit: Edit): boolean {
   }
 }
 
-/** Of an agent's hooks those that are there as they should be. @throws SettingsFault */
-export function listPresent(text: string, edits: readonly Edit[]): string[] {
+export interface HookCall {
+  /** Null: of all that it hears. */
+  readonly event: string | null
+  readonly line: string
+}
+
+/** What the agent starts by this text. A file that is ours alone names its program in one line. @throws SettingsFault */
+export function listHookCalls(text: string, edits: readonly Edit[], agent: AgentName): HookCall[] {
   const [, bare] = splitMark(text)
-  return edits.flatMap((edit) => (edit.kind === 'hooks' ? listRightEvents(bare, edit) : []))
+  return edits.flatMap((edit): HookCall[] => {
+    if (edit.kind === 'hooks') return listHookLines(bare, edit)
+    const program = edit.kind === 'whole' ? /^const program = (".*")$/m.exec(bare)?.[1] : undefined
+    return program === undefined ? [] : [{ event: null, line: hookLine(String(JSON.parse(program)), agent) }]
+  })
 }
 
 function applyEdit(text: string, edit: Edit): string {

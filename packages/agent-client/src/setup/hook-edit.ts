@@ -31,11 +31,6 @@ export function applyHooks(text: string, edit: HooksEdit): string {
   return edited
 }
 
-/** Which of the edit's events are in the text as they should be. @throws SettingsFault */
-export function listRightEvents(text: string, edit: HooksEdit): string[] {
-  return pair(text, edit).flatMap(({ hook, found }) => (isRight(hook, found) ? [hook.event] : []))
-}
-
 /** The lines of ours in the text. @throws SettingsFault */
 export function listHookLines(text: string, edit: HooksEdit): { event: string; line: string }[] {
   return findOurs(text, edit).flatMap(({ event, entry }) => {

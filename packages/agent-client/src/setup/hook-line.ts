@@ -1,4 +1,4 @@
-import type { AgentName } from './setup.ts'
+import type { AgentName } from '#adapters/adapter.ts'
 
 /** What an agent's settings call. Quoted always, so that blanks, quotes and `$` in the path are only letters. */
 export function hookLine(program: string, agent: AgentName, event: string | null = null): string {
@@ -7,7 +7,8 @@ export function hookLine(program: string, agent: AgentName, event: string | null
 }
 
 /** One word of a shell, quoted or plain; a blank; `hook`, and an agent. Whatever a shell would make more of is no line of ours. */
-const LINE = /^((?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\;&|<>()$`])+) hook ([\w-]+)(?: ([\w.-]+))?$/
+const LINE =
+  /^((?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\;&|<>()$`])+) hook ([\w-]+)(?: ([\w.-]+))?(?: \|\| true)?$/
 
 /** The program that a line of ours starts, whichever checkout it is of; null for anybody else's line. */
 export function parseHookLine(

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { AGENTS } from '#adapters/adapter.ts'
 import type { Home } from '#ports.ts'
 import { deleteStateFile, readStateFile, writeStateFile } from '#store/state-file.ts'
-import { AGENT_NAMES } from './setup.ts'
 
 const schema = z.object({
   format: z.literal(1),
-  agent: z.enum(AGENT_NAMES),
+  agent: z.enum(AGENTS),
   level: z.enum(['user', 'project']),
   /** As the agent names it, and where its bytes lie. */
   file: z.string(),

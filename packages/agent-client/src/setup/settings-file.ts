@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import {
   chownSync,
   closeSync,
+  existsSync,
   fchmodSync,
   fsyncSync,
   lstatSync,
@@ -31,6 +32,11 @@ export interface SettingsFile {
   readonly real: string
   /** Null when there is none. */
   readonly bytes: Uint8Array | null
+}
+
+/** Whether there is such a file or folder. */
+export function isThere(path: string): boolean {
+  return existsSync(path)
 }
 
 /** @throws SETTINGS_REFUSED when it is no file or cannot be read */
@@ -90,20 +96,23 @@ export function writeSettings(from: SettingsFile, bytes: Uint8Array): string[] {
   }
 }
 
-/** Removes the file, and those of the folders that are empty by that. @throws SETTINGS_REFUSED */
-export function removeSettings(from: SettingsFile, folders: readonly string[]): void {
+/** @throws SETTINGS_REFUSED */
+export function removeSettings(from: SettingsFile): void {
   try {
     if (!isAsRead(from)) throw refused(from.file, 'Another program changed it meanwhile.')
     rmSync(from.real)
   } catch (error) {
     throw asRefused(from.file, error)
   }
-  for (const folder of folders.toReversed()) {
+}
+
+/** Those of the folders that are empty. */
+export function removeEmptyFolders(folders: readonly string[]): void {
+  for (const folder of folders.toSorted((a, b) => b.length - a.length)) {
     try {
       rmdirSync(folder)
     } catch {
       // In use by somebody else by now, or gone.
-      return
     }
   }
 }

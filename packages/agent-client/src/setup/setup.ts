@@ -1,14 +1,5 @@
+import type { AgentName } from '#adapters/adapter.ts'
 import type { Environment } from '#config.ts'
-
-export const AGENT_NAMES = [
-  'claude-code',
-  'codex',
-  'opencode',
-  'gemini-cli',
-  'copilot-cli',
-  'cursor',
-] as const
-export type AgentName = (typeof AGENT_NAMES)[number]
 
 /** `user`: for all that this user does. `project`: for this project, in files that lie in it. */
 export type Level = 'user' | 'project'
@@ -25,6 +16,8 @@ export interface SetupFacts {
   readonly program: string
   /** Whether agents are to be offered the MCP server. */
   readonly mcp: boolean
+  /** Whether there is such a file or folder. */
+  exists(path: string): boolean
 }
 
 /** One of an agent's hooks as its settings hold it. */
@@ -102,5 +95,8 @@ export interface AgentSetup {
   notes(facts: SetupFacts): readonly string[]
 }
 
+/** Long enough for a begin, which waits for ten seconds at most; a hook that hangs never holds the agent longer. */
+export const TIMEOUT_SECONDS = 15
+
 /** In the first lines of each file that is ours alone. */
-export const OWN_MARK = 'Written by `turnback install'
+export const OWN_MARK = '`turnback uninstall '

@@ -1,22 +1,25 @@
 import { DomainError } from '@turnback/core'
-import { AGENT_NAMES, type AgentName, type AgentSetup } from './setup.ts'
+import { AGENTS, type AgentName } from '#adapters/adapter.ts'
+import type { AgentSetup } from './setup.ts'
 
-const SETUPS: Partial<Record<AgentName, () => Promise<{ readonly setup: AgentSetup }>>> = {
+const SETUPS: Readonly<Record<AgentName, () => Promise<{ readonly setup: AgentSetup }>>> = {
   'claude-code': () => import('#adapters/claude-code/setup.ts'),
+  codex: () => import('#adapters/codex/setup.ts'),
+  opencode: () => import('#adapters/opencode/setup.ts'),
+  'gemini-cli': () => import('#adapters/gemini-cli/setup.ts'),
+  'copilot-cli': () => import('#adapters/copilot-cli/setup.ts'),
+  cursor: () => import('#adapters/cursor/setup.ts'),
 }
 
 /** @throws USAGE with the names that there are */
 export async function getSetup(name: string): Promise<AgentSetup> {
-  const known = AGENT_NAMES.find((each) => each === name)
-  const load = known === undefined ? undefined : SETUPS[known]
-  if (load === undefined) {
-    const message = `There is no agent ${JSON.stringify(name)}. Known are: ${Object.keys(SETUPS).join(', ')}.`
-    throw new DomainError('USAGE', { agent: name, known: Object.keys(SETUPS) }, { message })
-  }
-  return (await load()).setup
+  const known = AGENTS.find((each) => each === name)
+  if (known !== undefined) return (await SETUPS[known]()).setup
+  const message = `There is no agent ${JSON.stringify(name)}. Known are: ${AGENTS.join(', ')}.`
+  throw new DomainError('USAGE', { agent: name, known: [...AGENTS] }, { message })
 }
 
 export async function listSetups(): Promise<AgentSetup[]> {
-  const loaded = await Promise.all(Object.values(SETUPS).map((load) => load()))
+  const loaded = await Promise.all(AGENTS.map((name) => SETUPS[name]()))
   return loaded.map(({ setup }) => setup)
 }

@@ -1,26 +1,22 @@
 import { join } from 'node:path'
 import { hookLine } from '#setup/hook-line.ts'
-import type { AgentSetup, HookEntry, SetupFacts } from '#setup/setup.ts'
+import { type AgentSetup, type HookEntry, type SetupFacts, TIMEOUT_SECONDS } from '#setup/setup.ts'
 
-/** Long enough for a begin, which waits for ten seconds at most; a hook that hangs never holds the agent longer. */
-const TIMEOUT_SECONDS = 15
-
-/**
- * None is asynchronous: a tool's end that came in after the turn's own would open the turn anew. Those before and after
- * tools are for all tools, because shells write too.
- */
+/** None is asynchronous: a tool's end that came in after the turn's own would open the turn anew. */
 const EVENTS = [
   'UserPromptSubmit',
   'PreToolUse',
   'PostToolUse',
   'PostToolUseFailure',
+  'PermissionDenied',
   'SubagentStart',
   'SubagentStop',
   'Stop',
   'StopFailure',
   'SessionEnd',
 ]
-const OF_TOOLS = /ToolUse/
+/** For all tools: a shell writes too, and so may any tool of an MCP server. */
+const OF_TOOLS = /ToolUse|PermissionDenied/
 
 function hooks({ program }: SetupFacts): HookEntry[] {
   const entry = { type: 'command', command: hookLine(program, 'claude-code'), timeout: TIMEOUT_SECONDS }
@@ -31,14 +27,21 @@ function folder({ env, user }: SetupFacts): string {
   return env.CLAUDE_CONFIG_DIR || join(user, '.claude')
 }
 
+/** Not among its settings but in its state, or for a project in a file of its own. */
+function mcpFile({ env, user, level, project }: SetupFacts): string {
+  if (level === 'project' && project !== null) return join(project, '.mcp.json')
+  return join(env.CLAUDE_CONFIG_DIR || user, '.claude.json')
+}
+
 export const setup: AgentSetup = {
   name: 'claude-code',
   title: 'Claude Code',
   programs: ['claude'],
   folder,
   files(facts) {
-    const { level, project } = facts
+    const { level, project, program, mcp } = facts
     const at = level === 'project' && project !== null ? join(project, '.claude') : folder(facts)
+    const server = { type: 'stdio', command: program, args: ['mcp'] }
     return [
       {
         file: join(at, 'settings.json'),
@@ -46,7 +49,15 @@ export const setup: AgentSetup = {
           { kind: 'hooks', agent: 'claude-code', shape: 'grouped', lineIn: 'command', hooks: hooks(facts) },
         ],
       },
+      ...(mcp
+        ? [
+            {
+              file: mcpFile(facts),
+              edits: [{ kind: 'member' as const, path: ['mcpServers', 'turnback'], value: server }],
+            },
+          ]
+        : []),
     ]
   },
-  notes: () => ['Sessions that are open read their hooks when they start: start Claude Code anew.'],
+  notes: () => ['Sessions that are open have read their hooks already: start Claude Code anew.'],
 }

@@ -1,0 +1,46 @@
+import { join } from 'node:path'
+import { hookLine } from '#setup/hook-line.ts'
+import { type AgentSetup, type Edit, type HookEntry, type SetupFacts, TIMEOUT_SECONDS } from '#setup/setup.ts'
+
+const EVENTS = ['BeforeAgent', 'BeforeTool', 'AfterTool', 'AfterAgent', 'SessionEnd']
+
+function hooks({ program }: SetupFacts): HookEntry[] {
+  const entry = {
+    ...{ type: 'command', name: 'turnback', command: hookLine(program, 'gemini-cli') },
+    // Milliseconds here.
+    timeout: TIMEOUT_SECONDS * 1000,
+  }
+  return EVENTS.map((event) => ({ event, matcher: null, entry }))
+}
+
+function folder({ env, user }: SetupFacts): string {
+  return join(env.GEMINI_CLI_HOME || user, '.gemini')
+}
+
+export const setup: AgentSetup = {
+  name: 'gemini-cli',
+  title: 'Gemini CLI',
+  programs: ['gemini'],
+  folder,
+  files(facts) {
+    const { level, project, program, mcp } = facts
+    const at = level === 'project' && project !== null ? join(project, '.gemini') : folder(facts)
+    const server: Edit = {
+      kind: 'member',
+      path: ['mcpServers', 'turnback'],
+      value: { command: program, args: ['mcp'] },
+    }
+    return [
+      {
+        file: join(at, 'settings.json'),
+        edits: [
+          { kind: 'hooks', agent: 'gemini-cli', shape: 'grouped', lineIn: 'command', hooks: hooks(facts) },
+          ...(mcp ? [server] : []),
+        ],
+      },
+    ]
+  },
+  notes: () => [
+    'Gemini CLI runs hooks, yours too, only in folders that it was told to trust: it asks when it starts in one, and /permissions shows it.',
+  ],
+}

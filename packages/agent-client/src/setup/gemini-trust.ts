@@ -1,0 +1,34 @@
+import { dirname, join, relative } from 'node:path'
+import type { JsonPath } from './json-text.ts'
+import { findAt, parseSettings, readNode } from './json-text.ts'
+import { decodeSettings, readSettings } from './settings-file.ts'
+import type { SetupFacts } from './setup.ts'
+
+/**
+ * Whether Gemini CLI runs hooks in this folder, by its own files (seen in 0.61.0).
+ * @returns null when it would ask first
+ */
+export function isGeminiFolderTrusted(facts: SetupFacts, home: string, folder: string): boolean | null {
+  const { env } = facts
+  if (env.GEMINI_RESTRICTED_MODE === 'true' || env.GEMINI_CLI_TRUST_WORKSPACE === 'false') return false
+  if (env.GEMINI_CLI_TRUST_WORKSPACE === 'true') return true
+  if (readAt(join(home, 'settings.json'), ['security', 'folderTrust', 'enabled']) === false) return true
+  const rules = readAt(env.GEMINI_CLI_TRUSTED_FOLDERS_PATH || join(home, 'trustedFolders.json'), [])
+  let found: { readonly length: number; readonly level: unknown } | null = null
+  for (const [rule, level] of Object.entries(rules ?? {})) {
+    const above = level === 'TRUST_PARENT' ? dirname(rule) : rule
+    if (relative(above, folder).startsWith('..')) continue
+    if (found === null || rule.length > found.length) found = { length: rule.length, level }
+  }
+  if (found === null) return null
+  return found.level !== 'DO_NOT_TRUST'
+}
+
+/** Undefined when it is not there, or cannot be read: it is the agent's own, and it says so itself. */
+function readAt(file: string, path: JsonPath): unknown {
+  try {
+    return readNode(findAt(parseSettings(decodeSettings(readSettings(file)) ?? ''), path))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,47 @@
+import { listCodexHooks } from './codex-trust.ts'
+import { isGeminiFolderTrusted } from './gemini-trust.ts'
+import { findOnPath } from './run-program.ts'
+import type { AgentSetup, SetupFacts } from './setup.ts'
+
+/** Whether an agent runs the hooks that its settings hold. */
+export interface Trust {
+  /** Null: it could not be found out. */
+  readonly trusted: boolean | null
+  /** What a person has to know, or do, for it; null when nothing. */
+  readonly words: string | null
+}
+
+/** @param folder where the agent would be started */
+export async function findTrust(setup: AgentSetup, facts: SetupFacts, folder: string): Promise<Trust> {
+  switch (setup.name) {
+    case 'claude-code':
+    case 'opencode':
+      return { trusted: true, words: null }
+    case 'copilot-cli':
+    case 'cursor':
+      return { trusted: facts.level === 'user' ? true : null, words: null }
+    case 'gemini-cli': {
+      const trusted = isGeminiFolderTrusted(facts, setup.folder(facts), folder)
+      const words = `Gemini CLI does not trust ${folder}, so it runs no hooks there: start it there and choose to trust the folder.`
+      return { trusted, words: trusted === true ? null : words }
+    }
+    case 'codex':
+      return findCodexTrust(setup, facts, folder)
+  }
+}
+
+async function findCodexTrust(setup: AgentSetup, facts: SetupFacts, folder: string): Promise<Trust> {
+  const how =
+    'Codex runs no hook before you trust it, and says nothing when it runs none: start `codex` and approve them in `/hooks`, or have it done by `turnback install codex --trust`.'
+  const codex = findOnPath(setup.programs, facts.env)
+  if (codex === null) return { trusted: null, words: how }
+  const hooks = await listCodexHooks(codex, facts, folder)
+  if (hooks === null) return { trusted: null, words: `Codex did not say whether it trusts the hooks. ${how}` }
+  if (hooks.some(({ isEnabled }) => !isEnabled))
+    return {
+      trusted: false,
+      words: 'Hooks of Turnback are switched off in Codex: `/hooks` there switches them on.',
+    }
+  const trusted = hooks.length > 0 && hooks.every(({ isTrusted }) => isTrusted)
+  return { trusted, words: trusted ? null : how }
+}
