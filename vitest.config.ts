@@ -14,14 +14,14 @@ export default defineConfig({
         oxc: { jsx: { runtime: 'automatic' } },
         test: {
           name: 'unit',
-          include: ['{packages,apps}/*/src/**/*.test.{ts,tsx}', 'scripts/*.test.ts'],
+          include: ['{packages,apps}/*/src/**/*.test.{ts,tsx}', '{scripts,integrations}/*.test.ts'],
           testTimeout: 20_000,
         },
       },
       {
         test: {
           name: 'integration',
-          include: ['{packages,apps}/*/test/**/*.test.ts'],
+          include: ['{packages,apps}/*/test/**/*.test.ts', 'integrations/test/*.test.ts'],
           globalSetup: existsSync(databaseSetup) ? [databaseSetup] : [],
           pool: 'forks',
           testTimeout: 120_000,
