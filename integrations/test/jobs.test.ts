@@ -111,6 +111,8 @@ function onGitLab(variables: Record<string, string>): Ran {
   const file = parse(readFileSync(join(root, 'integrations/gitlab/turnback.yml'), 'utf8'))
   const job: { variables: Record<string, string>; script: string[]; after_script: string[] } =
     file['.turnback-task']
+  // GitLab's runner checks out a commit, not a branch.
+  git('checkout', '-q', '--detach')
   const builds = join(top, 'builds')
   mkdirSync(builds)
   symlinkSync(root, join(builds, 'turnback-client'))
