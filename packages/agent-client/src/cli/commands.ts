@@ -20,6 +20,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   install: () => import('./install.ts'),
   uninstall: () => import('./uninstall.ts'),
   run: () => import('./run-task.ts'),
+  revert: () => import('./revert.ts'),
   doctor: () => import('./doctor.ts'),
   status: () => import('./status.ts'),
   verify: () => import('./verify.ts'),

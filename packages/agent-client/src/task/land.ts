@@ -95,7 +95,7 @@ async function fillIndex(
 }
 
 /** The person's own index has what was committed as committed, and what they had staged on top as staged. */
-async function followCommit(
+export async function followCommit(
   { git, head }: Ready,
   commit: string,
   merged: ReadonlyMap<GitPath, MergedPath>,

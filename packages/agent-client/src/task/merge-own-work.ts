@@ -90,9 +90,9 @@ async function stageOnTop(
   return { mode: staged.mode, id: await writeBlob(git, text, null) }
 }
 
-const NONE = new Uint8Array()
+export const NONE = new Uint8Array()
 
-function isPlainFile({ mode }: GitEntry): boolean {
+export function isPlainFile({ mode }: GitEntry): boolean {
   return mode === '100644' || mode === '100755'
 }
 
@@ -104,7 +104,7 @@ function modeOf(state: Extract<State, { kind: 'file' }>): string {
   return isExecutable(state) ? '100755' : '100644'
 }
 
-function readBlob(git: Git, id: string): Promise<Uint8Array> {
+export function readBlob(git: Git, id: string): Promise<Uint8Array> {
   return git.get('LANDING_FAILED', ['cat-file', 'blob', id])
 }
 
@@ -114,7 +114,7 @@ export function readAsInTree(git: Git, path: GitPath, id: string): Promise<Uint8
 }
 
 /** @param path whose filters the bytes go through, as they come from a working tree; null for none */
-async function writeBlob(git: Git, bytes: Uint8Array, path: GitPath | null): Promise<string> {
+export async function writeBlob(git: Git, bytes: Uint8Array, path: GitPath | null): Promise<string> {
   const how = path === null ? '--no-filters' : `--path=${showGitPath(path)}`
   const said = await git.get('LANDING_FAILED', ['hash-object', '-w', '--stdin', how], { input: bytes })
   return said.toString('latin1').trim()

@@ -1,5 +1,6 @@
 import { DomainError } from '@turnback/core'
 import type { Workspace } from '#ports.ts'
+import { findGitTop } from '#worktree/git-state.ts'
 import { Git, splitNul } from './git.ts'
 import { type IndexEntries, readIndex } from './git-index.ts'
 import type { GitPath } from './git-paths.ts'
@@ -21,6 +22,7 @@ export async function findRepository(
   workspace: Pick<Workspace, 'root'>,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Repository | null> {
+  if (findGitTop(workspace.root) === null) return null
   const here = new Git(workspace.root, env)
   const args = ['rev-parse', '--is-inside-work-tree', '--show-object-format', '--show-prefix']
   const asked = await here.run(args)

@@ -27,7 +27,7 @@ export async function rollBack(
   turn: TurnId,
   repository: Repository | null,
 ): Promise<RolledBack> {
-  const back = await restoreTree(ports, turn)
+  const back = await rollBackTurn({ ...ports, callerPid: process.pid }, turn, 'from-turn')
   if (repository === null || back.leftovers.error !== null) return back
   try {
     await putIndexBack(repository)
@@ -53,14 +53,27 @@ async function putIndexBack({ git, index: before }: Repository): Promise<void> {
   await writeIndex(git, 'TASK_REFUSED', wanted)
 }
 
-async function restoreTree(ports: TaskPorts, turn: TurnId): Promise<RolledBack> {
+/** What is needed to restore. */
+export interface RestorePorts extends Pick<TaskPorts, 'deps' | 'workspace' | 'requestedBy' | 'warn'> {
+  /** Whose own open turn does not stand in the way. */
+  readonly callerPid: number
+}
+
+/** Restores a turn; trouble is what is left. */
+export async function rollBackTurn(
+  ports: RestorePorts,
+  turn: TurnId,
+  scope: 'from-turn' | 'turn',
+): Promise<RolledBack> {
   const ask: RestoreAsk = {
     workspace: ports.workspace,
     target: { kind: 'turn', turn },
-    options: WHOLE_TURNS,
-    ...{ allowHeadChange: false, closeOpen: false, dryRun: false, token: null, restore: null },
+    options: { ...WHOLE_TURNS, scope },
+    // One turn is taken out from below what came on top of it, commits included.
+    allowHeadChange: scope === 'turn',
+    ...{ closeOpen: false, dryRun: false, token: null, restore: null },
     requestedBy: ports.requestedBy,
-    callerPid: process.pid,
+    callerPid: ports.callerPid,
   }
   try {
     return toRolledBack(await executeRestore(ports.deps, ask, ports.warn))
