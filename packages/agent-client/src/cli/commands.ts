@@ -21,6 +21,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   uninstall: () => import('./uninstall.ts'),
   run: () => import('./run-task.ts'),
   revert: () => import('./revert.ts'),
+  completion: () => import('./completion.ts'),
   doctor: () => import('./doctor.ts'),
   status: () => import('./status.ts'),
   verify: () => import('./verify.ts'),

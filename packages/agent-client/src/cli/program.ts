@@ -22,8 +22,10 @@ export async function runByProgram(
     })
     const isPlain = name !== null && Object.hasOwn(PLAIN_COMMANDS, name)
     const isKnown = isPlain || (name !== null && Object.hasOwn(COMMANDS, name))
+    // Which words there are, only all of them together know.
+    const needsAll = !isKnown || name === 'completion'
     const of = <T>(all: Readonly<Record<string, T>>) =>
-      Object.entries(all).flatMap(([each, load]) => (!isKnown || each === name ? [load] : []))
+      Object.entries(all).flatMap(([each, load]) => (needsAll || each === name ? [load] : []))
     for (const load of of(PLAIN_COMMANDS)) (await load()).register(new ByCommander(program), context)
     for (const load of of(COMMANDS)) (await load()).register(program, context, runLine)
     // Commands inherit neither of these by themselves.
