@@ -9,6 +9,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   unlinkSync,
@@ -23,6 +24,8 @@ import { nameThisProcess, type ProcessName } from '#store/process.ts'
 const POOL = { pipes: 64, takenBeforeRefill: 24 }
 /** What a caller left behind is removed after this. */
 const STALE_MS = 3_600_000
+/** How long what is piped into a hook is waited for. */
+const READ_MS = 4_000
 
 /** One request that was taken: its own files, and the open end of the pipe that its caller reads. */
 export interface TakenRequest {
@@ -44,6 +47,7 @@ export interface TakenRequest {
  *     PLACE/N.claim         made by the caller; that it could be made is what gives it the number N
  *     PLACE/N.request       what is to be done
  *     PLACE/N.stdin         what was piped in, for the few commands that read it
+ *     PLACE/N.reader        of a hook: number of the process that puts it there, which is ended when it takes too long
  *     PLACE/N.taken         the same, once the resident has it: the rename is what decides who carries it out
  *     PLACE/N.void          the same, when the caller has waited long enough: it is not to be carried out any more
  *     PLACE/slow            made by a caller that waited in vain; until it is gone the others do not even ask
@@ -114,7 +118,7 @@ export class MeetingFolder {
   /** Removes what belongs to a request that is over; what was piped in stays for a caller that does it itself. */
   forget(base: string, isDone: boolean): void {
     // The pipe's name goes first: who can make the claim again finds that there is no pipe, and takes another number.
-    for (const end of ['reply', 'claim', 'taken', 'void']) remove(`${base}.${end}`)
+    for (const end of ['reply', 'claim', 'taken', 'void', 'reader']) remove(`${base}.${end}`)
     if (isDone) remove(`${base}.stdin`)
   }
 
@@ -131,6 +135,20 @@ export class MeetingFolder {
   /** Somebody waited in vain, and now it goes on. */
   markAsQuick(): void {
     rmSync(join(this.place, 'slow'), { force: true })
+  }
+
+  /** Agents that do not close their end are not listened to for ever. */
+  endLongReaders(nowMs: number): void {
+    for (const name of readdirSync(this.place)) {
+      if (!name.endsWith('.reader')) continue
+      const base = join(this.place, name.slice(0, -'.reader'.length))
+      const stat = lstatSync(join(this.place, name), { throwIfNoEntry: false })
+      if (stat === undefined || nowMs - stat.mtimeMs < READ_MS) continue
+      const pid = Number(readFileSync(join(this.place, name), 'latin1'))
+      // The number may be another's by now; whoever writes into this very file is meant.
+      if (findLink(`/proc/${pid}/fd/1`) === `${base}.stdin`) process.kill(pid, 'SIGTERM')
+      else remove(join(this.place, name))
+    }
   }
 
   refill(): Promise<void> {
@@ -160,7 +178,7 @@ export class MeetingFolder {
 
   #removeStale(names: Set<string>): void {
     for (const name of names) {
-      if (!/\.(?:claim|request|withdrawn|taken|void|stdin|out)$/.test(name)) continue
+      if (!/\.(?:claim|request|withdrawn|taken|void|stdin|reader|out)$/.test(name)) continue
       const stat = lstatSync(join(this.place, name), { throwIfNoEntry: false })
       if (stat === undefined || Date.now() - stat.mtimeMs < STALE_MS) continue
       const ofSame = [name, name.replace(/\.\w+$/, '.reply')]
@@ -199,6 +217,15 @@ function remove(path: string): void {
     unlinkSync(path)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  }
+}
+
+function findLink(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // It has ended.
+    return null
   }
 }
 

@@ -60,7 +60,7 @@ export class RequestServer {
     this.#bell = new Socket({ fd, readable: true, writable: false })
     this.#bell.setEncoding('latin1').on('data', (text: string) => this.#onRings(text))
     // That this timer fires is what says so.
-    this.#quick = setInterval(() => parts.folder.markAsQuick(), QUICK_MS).unref()
+    this.#quick = setInterval(() => this.#lookAfterCallers(), QUICK_MS).unref()
     this.#bell.on('error', (error) => parts.note('bell-failed', { message: error.message }))
   }
 
@@ -76,6 +76,17 @@ export class RequestServer {
   retire(): void {
     this.#parts.folder.withdraw()
     this.#isEnding = true
+  }
+
+  #lookAfterCallers(): void {
+    try {
+      this.#parts.folder.markAsQuick()
+      this.#parts.folder.endLongReaders(Date.now())
+    } catch (error) {
+      this.#parts.note('callers-not-looked-after', {
+        message: error instanceof Error ? error.message : String(error),
+      })
+    }
   }
 
   /** Where the folder is gone there is nobody to be told; what runs here goes on. */
