@@ -47,10 +47,11 @@ const linesOf = (text: string) =>
   [...text.matchAll(/"command": ?"((?:[^"\\]|\\.)*)"/g)].map(([, line]) => line)
 
 test('no settings yet: they are made, hooks on each event; gone again without a trace', async () => {
+  const command = join(top, 'user/.claude/commands/turnback.md')
   const { code, json } = await run('install', 'claude-code')
   expect(code).toBe(0)
   expect(json).toMatchObject({
-    ...{ agent: 'claude-code', files: [settings], installed: true, trusted: true, lastFired: null },
+    ...{ agent: 'claude-code', files: [settings, command], installed: true, trusted: true, lastFired: null },
   })
   const { hooks } = JSON.parse(read())
   expect(hooks.UserPromptSubmit).toEqual([{ hooks: [{ type: 'command', command: LINE, timeout: 15 }] }])
@@ -60,7 +61,9 @@ test('no settings yet: they are made, hooks on each event; gone again without a 
   expect(Object.keys(hooks)).toEqual(
     expect.arrayContaining(['PostToolUse', 'PostToolUseFailure', 'Stop', 'StopFailure', 'SessionEnd']),
   )
-  expect((await run('uninstall', 'claude-code')).json).toMatchObject({ installed: false, files: [settings] })
+  expect((await run('uninstall', 'claude-code')).json).toMatchObject({
+    ...{ installed: false, files: [settings, command] },
+  })
   expect(existsSync(join(top, 'user/.claude'))).toBe(false)
 })
 
@@ -177,7 +180,7 @@ test('read-only: refused. A mode of its own: kept. No half file and no temporary
   chmodSync(settings, 0o600)
   await run('install', 'claude-code')
   expect(statSync(settings).mode & 0o7777).toBe(0o600)
-  expect(readdirSync(dirname(settings))).toEqual(['settings.json'])
+  expect(readdirSync(dirname(settings))).toEqual(['commands', 'settings.json'])
 })
 
 test.each([

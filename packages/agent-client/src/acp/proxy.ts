@@ -4,12 +4,10 @@ import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { Conversation } from './conversation.ts'
 import { readMessage, TEXT_BYTES, WANTED } from './message.ts'
+import { RECORDED } from './recorded.ts'
 import { Recorder } from './recorder.ts'
 import { relay } from './relay.ts'
 import { Scribe } from './scribe.ts'
-
-/** By this variable our hooks know that the agent above them is recorded already. */
-export const RECORDED = 'TURNBACK_RECORDED'
 
 const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 /** What a shell says of a command that it can not start. */

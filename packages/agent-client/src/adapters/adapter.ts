@@ -67,6 +67,11 @@ export interface Adapter {
    * @param context what the agent is to know at the beginning of its turn, or null for nothing
    */
   answer(context: string | null): string
+  /**
+   * What the hook prints so that the prompt stays from the model, and the person reads this instead. Missing where the
+   * agent has no such thing.
+   */
+  refuse?(report: string): string
 }
 
 export const NOTHING_TOLD: Reading = { news: [], unknown: null }

@@ -1,7 +1,10 @@
 import { limits } from '@turnback/core'
-import { isAgentName } from '#adapters/adapter.ts'
+import { RECORDED } from '#acp/recorded.ts'
+import { type Adapter, isAgentName } from '#adapters/adapter.ts'
 import { loadAdapter } from '#adapters/adapters.ts'
 import { asFields, textIn } from '#adapters/fields.ts'
+import type { Context } from './context.ts'
+import { answerChatCommand } from './hook-chat.ts'
 import { takeNews } from './hook-news.ts'
 import { noteHookTrouble, noteOfHook, noteOnce } from './hook-trouble.ts'
 import type { PlainRegister } from './plain.ts'
@@ -21,22 +24,29 @@ export const register: PlainRegister = (program, context) => {
         noteOfHook(context, 'not-understood', { agent })
         return
       }
-      let told: string | null = null
-      try {
-        // Codex's `notify` gives it as the last word.
-        const isGiven = event?.startsWith('{') === true
-        const payload: unknown = JSON.parse(isGiven ? event : await context.readStdin(PAYLOAD_MS))
-        const nonce = textIn(asFields(payload), 'turnbackSelfTest')
-        if (nonce !== null) context.deps.log.putFact(`selfTest:${agent}:${event ?? ''}`, nonce)
-        else {
-          const { news, unknown } = adapter.read(payload, event ?? null, context.env)
-          if (unknown !== null) noteOnce(context, agent, unknown)
-          for (const each of news) told = (await takeNews(context, adapter, each)) ?? told
-        }
-      } catch (error) {
-        noteHookTrouble(context, error)
-      }
-      const answer = adapter.answer(told)
+      const answer = await answerOf(context, adapter, event ?? null)
       if (answer !== '') context.printBytes(Buffer.from(answer))
     })
+}
+
+/** Does what the news asks for. @returns what is printed */
+async function answerOf(context: Context, adapter: Adapter, event: string | null): Promise<string> {
+  let told: string | null = null
+  try {
+    // Codex's `notify` gives it as the last word.
+    const isGiven = event?.startsWith('{') === true
+    const payload: unknown = JSON.parse(isGiven ? event : await context.readStdin(PAYLOAD_MS))
+    const nonce = textIn(asFields(payload), 'turnbackSelfTest')
+    if (nonce !== null) context.deps.log.putFact(`selfTest:${adapter.name}:${event ?? ''}`, nonce)
+    else if (context.env[RECORDED] === undefined) {
+      const { news, unknown } = adapter.read(payload, event, context.env)
+      if (unknown !== null) noteOnce(context, adapter.name, unknown)
+      const report = await answerChatCommand(context, adapter, news, payload)
+      if (report !== null) return report
+      for (const each of news) told = (await takeNews(context, adapter, each)) ?? told
+    }
+  } catch (error) {
+    noteHookTrouble(context, error)
+  }
+  return adapter.answer(told)
 }

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import { type ConflictChoice, DomainError, type RelPath, type Scope } from '@turnback/core'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Workspace } from '#ports.ts'
 import type { RestoreAsk, Target } from '#restore/ask.ts'
 import type { Context } from './context.ts'
@@ -24,6 +24,7 @@ export interface RunOptions {
   readonly allowHeadChange?: boolean
   readonly closeOpen?: boolean
   readonly dryRun?: boolean
+  readonly askedBy?: string
 }
 
 const collect = (value: string, list: readonly string[]): string[] => [...list, value]
@@ -48,6 +49,12 @@ export function addRunOptions(command: Command): Command {
 
 export function addManner(command: Command): Command {
   return command
+    .addOption(
+      new Option(
+        '--asked-by <pid>',
+        'the process that asks, when it is another than who starts this',
+      ).hideHelp(),
+    )
     .option('--allow-head-change', 'also when the commit or branch is another one')
     .option('--close-open', 'cut a busy agent’s turn off')
 }
@@ -94,7 +101,7 @@ export function toAsk(
     token: given.token ?? null,
     restore: null,
     requestedBy: { kind: 'local', name: findUserName() },
-    callerPid: context.callerPid,
+    callerPid: given.askedBy === undefined ? context.callerPid : Number(given.askedBy),
   }
 }
 

@@ -35,6 +35,7 @@ export const PASSED_VARIABLES = [
   'CLAUDE_PID',
   'TURNBACK_TASK',
   'TURNBACK_TURN',
+  'TURNBACK_RECORDED',
 ] as const
 
 /** The commands that callers bring here; `bin/turnback` has the same list. */

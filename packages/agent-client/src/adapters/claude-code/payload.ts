@@ -53,6 +53,7 @@ export const claudeCode: Adapter = {
     const hookSpecificOutput = { hookEventName: 'UserPromptSubmit', additionalContext: context }
     return JSON.stringify({ hookSpecificOutput })
   },
+  refuse: (reason) => JSON.stringify({ decision: 'block', reason }),
 }
 
 type Common = Pick<AgentNews, 'key' | 'cwd' | 'project' | 'transcript'>

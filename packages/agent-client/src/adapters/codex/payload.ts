@@ -36,6 +36,7 @@ export const codex: Adapter = {
     const hookSpecificOutput = { hookEventName: 'UserPromptSubmit', additionalContext: context }
     return JSON.stringify({ hookSpecificOutput })
   },
+  refuse: (reason) => JSON.stringify({ decision: 'block', reason }),
 }
 
 function readNotice(fields: Fields): Reading {

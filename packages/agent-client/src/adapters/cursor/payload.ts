@@ -31,6 +31,7 @@ export const cursor: Adapter = {
   },
   // It reads what a hook prints as JSON.
   answer: () => '{}',
+  refuse: (report) => JSON.stringify({ continue: false, user_message: report }),
 }
 
 function readEvent(fields: Fields, name: string, session: string): Reading {

@@ -29,6 +29,7 @@ export const geminiCli: Adapter = {
       hookSpecificOutput: { hookEventName: 'BeforeAgent', additionalContext: context },
     })
   },
+  refuse: (reason) => JSON.stringify({ decision: 'deny', reason }),
 }
 
 function readEvent(fields: Fields, name: string, session: string): Reading {

@@ -40,6 +40,8 @@ export const opencode: Adapter = {
   },
   // The plugin makes it a part of the person's message.
   answer: (context) => (context === null ? '' : JSON.stringify({ context })),
+  // A prompt can not be kept from the model: the plugin puts the report in its place.
+  refuse: (report) => JSON.stringify({ report }),
 }
 
 function reasonOf(fields: Fields): AgentNews['reason'] {

@@ -10,7 +10,7 @@ type Fields = Record<string, unknown>
 interface Part {
   readonly id?: string
   readonly type?: string
-  readonly text?: string
+  text?: string
   readonly synthetic?: boolean
 }
 
@@ -144,8 +144,14 @@ function modelOf(model: unknown): string | null {
   return name === null || provider === null ? name : `${provider}/${name}`
 }
 
-function contextIn(printed: string): string | null {
-  return printed.trim() === '' ? null : textIn(JSON.parse(printed), 'context')
+function saidIn(printed: string, name: string): string | null {
+  return printed.trim() === '' ? null : textIn(JSON.parse(printed), name)
+}
+
+/** The prompt was a command to Turnback: the model gets its report in that place, to pass it on. */
+function putReport(parts: Part[], report: string) {
+  const said = `Turnback did what the person asked, and reports:\n\n${report}\n\nTell the person this report, word for word. Use no tool.`
+  for (const part of parts) if (part.type === 'text' && part.synthetic !== true) part.text = said
 }
 
 async function onMessage(plugin: Plugin, input: unknown, output: { message?: unknown; parts?: Part[] }) {
@@ -160,7 +166,14 @@ async function onMessage(plugin: Plugin, input: unknown, output: { message?: unk
   session.reason = 'completed'
   session.isOpen = true
   const model = modelOf(fieldOf(input, 'model')) ?? modelOf(fieldOf(output.message, 'model'))
-  const context = contextIn(await inTurn(plugin, id, 'turn.start', { prompt: textOf(parts), model }))
+  const printed = await inTurn(plugin, id, 'turn.start', { prompt: textOf(parts), model })
+  const report = saidIn(printed, 'report')
+  if (report !== null) {
+    session.isOpen = false
+    putReport(parts, report)
+    return
+  }
+  const context = saidIn(printed, 'context')
   const before = parts.at(-1)?.id
   if (context === null || before === undefined) return
   // Parts are in the order of their names: this one is to be the last.
@@ -266,7 +279,8 @@ const FUNCTIONS = [
     textIn,
     textOf,
     modelOf,
-    contextIn,
+    saidIn,
+    putReport,
   ],
   ...[onMessage, onTool, onEvent, onDispose, quietly, serve, setUp],
 ]

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { pluginText } from '#adapters/opencode/plugin.ts'
+import { chatFiles } from '#setup/chat-files.ts'
 import type { AgentSetup, SetupFacts } from '#setup/setup.ts'
 
 function folder({ env, user }: SetupFacts): string {
@@ -32,6 +33,7 @@ export const setup: AgentSetup = {
             },
           ]
         : []),
+      ...chatFiles('opencode', at),
     ]
   },
   notes: () => ['Sessions that are open have read their plugins already: start OpenCode anew.'],
