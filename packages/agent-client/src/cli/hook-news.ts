@@ -8,6 +8,7 @@ import { findAgentPid } from './agent-option.ts'
 import type { Context } from './context.ts'
 import { ensureWorkspace } from './ensure-workspace.ts'
 import { findOutsidePath, listNamedPaths } from './paths.ts'
+import { asNewsOfTask, findTaskTurn } from './task-news.ts'
 import { tellOfRestores } from './tell-of-restores.ts'
 
 /**
@@ -16,6 +17,8 @@ import { tellOfRestores } from './tell-of-restores.ts'
  */
 export async function takeNews(context: Context, adapter: Adapter, news: AgentNews): Promise<string | null> {
   const { deps } = context
+  const taskTurn = findTaskTurn(context)
+  if (taskTurn !== null) return takeNewsOfTask(context, adapter, news, taskTurn)
   const session = news.parentSession ?? news.session
   const open = deps.agents.listOpenOf(session)
   switch (news.type) {
@@ -44,6 +47,26 @@ export async function takeNews(context: Context, adapter: Adapter, news: AgentNe
   }
 }
 
+async function takeNewsOfTask(
+  context: Context,
+  adapter: Adapter,
+  news: AgentNews,
+  turn: TurnRow,
+): Promise<null> {
+  const { deps } = context
+  const { type, checklist } = news
+  if (type === 'turn.start') noteFired(context, adapter)
+  if (type === 'checklist' && checklist !== null && turn.isOpen)
+    deps.log.transact(() => deps.agents.insertChecklist(turn.turn, deps.clock.nowMs(), checklist))
+  const ofTask = asNewsOfTask(news, turn)
+  if (ofTask !== null) await note(context, adapter, ofTask, workspaceOf(context, turn), turn)
+  return null
+}
+
+function noteFired({ deps }: Context, { name }: Adapter): void {
+  deps.log.putFact(`fired:${name}`, new Date(deps.clock.nowMs()).toISOString())
+}
+
 async function start(
   context: Context,
   adapter: Adapter,
@@ -55,7 +78,7 @@ async function start(
     for (const turn of open) await note(context, adapter, news, workspaceOf(context, turn), turn)
     return null
   }
-  deps.log.putFact(`fired:${adapter.name}`, new Date(deps.clock.nowMs()).toISOString())
+  noteFired(context, adapter)
   const same = open.find(({ key }) => key !== null && key === news.key)
   const workspace = same === undefined ? await placeOf(context, news) : workspaceOf(context, same)
   for (const turn of open)

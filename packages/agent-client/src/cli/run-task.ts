@@ -5,6 +5,7 @@ import { Stop } from '#task/stop.ts'
 import type { TaskPlan, TaskPorts } from '#task/task.ts'
 import type { Context, Register } from './context.ts'
 import { ensureWorkspace } from './ensure-workspace.ts'
+import { askForYes } from './hold-external.ts'
 import { findUserName } from './restore-options.ts'
 import { quoteForShell } from './shell-quote.ts'
 import { diffOfTurn } from './task-diff.ts'
@@ -18,6 +19,7 @@ interface Options {
   readonly retryFrom: string
   readonly commit?: boolean
   readonly onFail: string
+  readonly holdExternal?: boolean
 }
 
 const collect = (value: string, list: readonly string[]): string[] => [...list, value]
@@ -33,9 +35,11 @@ export const register: Register = (program, context) => {
     .option('--retry-from <state>', 'where a further try begins: clean, current or last-good', 'clean')
     .option('--commit', 'land the work as one commit with the trailer Task-Id')
     .option('--on-fail <choice>', 'when no try passed: rollback or keep', 'rollback')
+    .option('--hold-external', 'ask for a yes before the task’s own commands reach beyond its files')
     .description('run a task as turns: verify it, land it, or take it back')
     .action(async (command: string[], options: Options) => {
       const plan = toPlan(command, options)
+      if (options.holdExternal === true) await askForYes(plan)
       const { workspace } = await ensureWorkspace(context)
       const ports = toPorts(context, workspace)
       const stop = new Stop(() =>
