@@ -42,7 +42,9 @@ export const register: Register = (program, context) => {
 }
 
 function isHere(setup: AgentSetup, facts: SetupFacts): boolean {
-  return findOnPath(setup.programs, facts.env) !== null || facts.exists(setup.folder(facts))
+  return (
+    findOnPath(setup.programs, facts.env) !== null || facts.exists(setup.folder({ ...facts, level: 'user' }))
+  )
 }
 
 interface Installed {

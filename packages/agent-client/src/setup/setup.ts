@@ -88,7 +88,7 @@ export interface AgentSetup {
   readonly title: string
   /** Its programs, looked for on the PATH. */
   readonly programs: readonly string[]
-  /** A folder that shows that it is in use. */
+  /** Where its settings of this level lie. That there is one of the user's shows that the agent is in use. */
   folder(facts: SetupFacts): string
   files(facts: SetupFacts): readonly FileSetup[]
   /** What else a person has to know or do. */

@@ -21,7 +21,7 @@ export async function findTrust(setup: AgentSetup, facts: SetupFacts, folder: st
     case 'cursor':
       return { trusted: facts.level === 'user' ? true : null, words: null }
     case 'gemini-cli': {
-      const trusted = isGeminiFolderTrusted(facts, setup.folder(facts), folder)
+      const trusted = isGeminiFolderTrusted(facts, setup.folder({ ...facts, level: 'user' }), folder)
       const words = `Gemini CLI does not trust ${folder}, so it runs no hooks there: start it there and choose to trust the folder.`
       return { trusted, words: trusted === true ? null : words }
     }

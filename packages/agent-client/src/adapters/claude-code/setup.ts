@@ -24,7 +24,8 @@ function hooks({ program }: SetupFacts): HookEntry[] {
   return EVENTS.map((event) => ({ event, matcher: OF_TOOLS.test(event) ? '*' : null, entry }))
 }
 
-function folder({ env, user }: SetupFacts): string {
+function folder({ env, user, level, project }: SetupFacts): string {
+  if (level === 'project' && project !== null) return join(project, '.claude')
   return env.CLAUDE_CONFIG_DIR || join(user, '.claude')
 }
 
@@ -40,12 +41,11 @@ export const setup: AgentSetup = {
   programs: ['claude'],
   folder,
   files(facts) {
-    const { level, project, program, mcp } = facts
-    const at = level === 'project' && project !== null ? join(project, '.claude') : folder(facts)
+    const { program, mcp } = facts
     const server = { type: 'stdio', command: program, args: ['mcp'] }
     return [
       {
-        file: join(at, 'settings.json'),
+        file: join(folder(facts), 'settings.json'),
         edits: [
           { kind: 'hooks', agent: 'claude-code', shape: 'grouped', lineIn: 'command', hooks: hooks(facts) },
         ],

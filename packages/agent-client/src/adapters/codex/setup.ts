@@ -24,7 +24,8 @@ function hooks({ program }: SetupFacts): HookEntry[] {
   return EVENTS.map((event) => ({ event, matcher: null, entry }))
 }
 
-function folder({ env, user }: SetupFacts): string {
+function folder({ env, user, level, project }: SetupFacts): string {
+  if (level === 'project' && project !== null) return join(project, '.codex')
   return env.CODEX_HOME || join(user, '.codex')
 }
 
@@ -54,10 +55,9 @@ export const setup: AgentSetup = {
   programs: ['codex'],
   folder,
   files(facts) {
-    const { level, project, program, mcp } = facts
-    const isProject = level === 'project' && project !== null
-    const at = isProject ? join(project, '.codex') : folder(facts)
-    const blocks = [...(isProject ? [] : [notify(program)]), ...(mcp ? [server(program)] : [])]
+    const { level, program, mcp } = facts
+    const at = folder(facts)
+    const blocks = [...(level === 'project' ? [] : [notify(program)]), ...(mcp ? [server(program)] : [])]
     return [
       {
         file: join(at, 'hooks.json'),

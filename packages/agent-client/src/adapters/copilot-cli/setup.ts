@@ -29,7 +29,8 @@ function hooks({ program }: SetupFacts): HookEntry[] {
   }))
 }
 
-function folder({ env, user }: SetupFacts): string {
+function folder({ env, user, level, project }: SetupFacts): string {
+  if (level === 'project' && project !== null) return join(project, '.github')
   return env.COPILOT_HOME || join(user, '.copilot')
 }
 
@@ -39,9 +40,8 @@ export const setup: AgentSetup = {
   programs: ['copilot'],
   folder,
   files(facts) {
-    const { level, project, program, mcp } = facts
-    const isProject = level === 'project' && project !== null
-    const at = isProject ? join(project, '.github') : folder(facts)
+    const { level, program, mcp } = facts
+    const at = folder(facts)
     const server = { type: 'local', command: program, args: ['mcp'], tools: ['*'] }
     return [
       {
@@ -51,7 +51,7 @@ export const setup: AgentSetup = {
           { kind: 'hooks', agent: 'copilot-cli', shape: 'flat', lineIn: 'bash', hooks: hooks(facts) },
         ],
       },
-      ...(mcp && !isProject
+      ...(mcp && level === 'user'
         ? [
             {
               file: join(at, 'mcp-config.json'),

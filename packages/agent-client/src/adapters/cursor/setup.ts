@@ -26,7 +26,9 @@ function hooks({ program }: SetupFacts): HookEntry[] {
   }))
 }
 
-const folder = ({ user }: SetupFacts): string => join(user, '.cursor')
+function folder({ user, level, project }: SetupFacts): string {
+  return join(level === 'project' && project !== null ? project : user, '.cursor')
+}
 
 export const setup: AgentSetup = {
   name: 'cursor',
@@ -34,8 +36,8 @@ export const setup: AgentSetup = {
   programs: ['cursor-agent', 'cursor'],
   folder,
   files(facts) {
-    const { level, project, program, mcp } = facts
-    const at = level === 'project' && project !== null ? join(project, '.cursor') : folder(facts)
+    const { program, mcp } = facts
+    const at = folder(facts)
     const server = { command: program, args: ['mcp'] }
     return [
       {

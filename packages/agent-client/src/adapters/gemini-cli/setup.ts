@@ -14,7 +14,8 @@ function hooks({ program }: SetupFacts): HookEntry[] {
   return EVENTS.map((event) => ({ event, matcher: null, entry }))
 }
 
-function folder({ env, user }: SetupFacts): string {
+function folder({ env, user, level, project }: SetupFacts): string {
+  if (level === 'project' && project !== null) return join(project, '.gemini')
   return join(env.GEMINI_CLI_HOME || user, '.gemini')
 }
 
@@ -24,8 +25,7 @@ export const setup: AgentSetup = {
   programs: ['gemini'],
   folder,
   files(facts) {
-    const { level, project, program, mcp } = facts
-    const at = level === 'project' && project !== null ? join(project, '.gemini') : folder(facts)
+    const { program, mcp } = facts
     const server: Edit = {
       kind: 'member',
       path: ['mcpServers', 'turnback'],
@@ -33,7 +33,7 @@ export const setup: AgentSetup = {
     }
     return [
       {
-        file: join(at, 'settings.json'),
+        file: join(folder(facts), 'settings.json'),
         edits: [
           { kind: 'hooks', agent: 'gemini-cli', shape: 'grouped', lineIn: 'command', hooks: hooks(facts) },
           ...(mcp ? [server] : []),

@@ -3,7 +3,8 @@ import { pluginText } from '#adapters/opencode/plugin.ts'
 import { chatFiles } from '#setup/chat-files.ts'
 import type { AgentSetup, SetupFacts } from '#setup/setup.ts'
 
-function folder({ env, user }: SetupFacts): string {
+function folder({ env, user, level, project }: SetupFacts): string {
+  if (level === 'project' && project !== null) return join(project, '.opencode')
   return join(env.XDG_CONFIG_HOME || join(user, '.config'), 'opencode')
 }
 
@@ -19,8 +20,8 @@ export const setup: AgentSetup = {
   programs: ['opencode'],
   folder,
   files(facts) {
-    const { level, project, program, mcp } = facts
-    const at = level === 'project' && project !== null ? join(project, '.opencode') : folder(facts)
+    const { program, mcp } = facts
+    const at = folder(facts)
     const server = { type: 'local', command: [program, 'mcp'], enabled: true }
     return [
       // This folder's name is the one that older versions know too.
