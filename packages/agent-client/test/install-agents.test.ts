@@ -186,6 +186,23 @@ test('without a name: which agents are here, and --all puts it into them', async
   expect((await run('install')).json).toMatchObject({ agents: [{ installed: true }, { installed: true }] })
 })
 
+test('doctor starts nothing that came with a project', async () => {
+  const mark = join(top, 'mark')
+  const evil = join(project, 'bin/turnback')
+  put(evil, `#!/bin/sh\ntouch '${mark}'\n`, 0o755)
+  await run('install', 'claude-code', '--project')
+  const settings = join(project, '.claude/settings.json')
+  put(settings, read(settings).replaceAll(TURNBACK, evil))
+  const { json } = await run('doctor')
+  expect(existsSync(mark)).toBe(false)
+  expect(json).toMatchObject({ agents: [{ agent: 'claude-code', fires: null }] })
+  // The control: in the person's own settings it is theirs, and is tried.
+  put(join(user, '.claude/settings.json'), read(settings))
+  rmSync(settings)
+  await run('doctor')
+  expect(existsSync(mark)).toBe(true)
+})
+
 test('doctor starts each line as the agent would, and says what does not work', async () => {
   for (const agent of AGENTS) await run('install', agent)
   put(join(user, '.gemini/trustedFolders.json'), JSON.stringify({ [project]: 'TRUST_FOLDER' }))

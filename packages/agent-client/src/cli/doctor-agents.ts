@@ -136,6 +136,12 @@ function judge({ setup, facts, found, trust, misfires }: Gathered): Finding {
     )
   const missing = found.flatMap((each) => each.missing)
   if (missing.length > 0) return trouble(`does not tell of ${missing.join(', ')}`, `${install} completes it.`)
+  const strange = found.flatMap((each) => each.strange)
+  if (strange.length > 0)
+    return well(
+      `this project’s settings call ${strange.join(', ')}, which was not started to try it`,
+      `${install} has them call this checkout.`,
+    )
   const [misfire] = misfires
   if (misfire !== undefined)
     return trouble(`its hook does not work: ${misfire}`, 'What hooks meet with is written in hooks.log.')

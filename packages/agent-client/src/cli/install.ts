@@ -1,4 +1,6 @@
+import { DomainError } from '@turnback/core'
 import { findHome } from '#config.ts'
+import type { Home } from '#ports.ts'
 import { carryOut, isChange } from '#setup/change-settings.ts'
 import { inspectAgent } from '#setup/inspect-agent.ts'
 import { planAgent, trustCodexHooks } from '#setup/install-agent.ts'
@@ -8,6 +10,7 @@ import type { AgentSetup, SetupFacts } from '#setup/setup.ts'
 import { getSetup, listSetups } from '#setup/setups.ts'
 import { findTrust } from '#setup/trust.ts'
 import type { Context, Register } from './context.ts'
+import { exitOf } from './exit-code.ts'
 import { findSetupFacts } from './setup-facts.ts'
 
 interface InstallOptions {
@@ -32,7 +35,7 @@ export const register: Register = (program, context) => {
       const facts = findSetupFacts(context, options.project ? 'project' : 'user', options.mcp ?? false)
       if (name !== undefined) {
         const installed = await install(context, await getSetup(name), facts, options)
-        context.print(installed.result, () => installed.words)
+        show(context, installed)
         return
       }
       const here = (await listSetups()).filter((setup) => isHere(setup, facts))
@@ -50,6 +53,13 @@ function isHere(setup: AgentSetup, facts: SetupFacts): boolean {
 interface Installed {
   readonly result: object
   readonly words: string
+  /** What a dry run would change, as it is. */
+  readonly diff: string | null
+}
+
+function show(context: Context, { result, words, diff }: Installed): void {
+  if (diff === null || diff === '' || context.isJson) context.print(result, () => words)
+  else context.printBytes(Buffer.from(diff))
 }
 
 async function install(
@@ -59,7 +69,7 @@ async function install(
   options: InstallOptions,
 ): Promise<Installed> {
   const home = findHome(context.env)
-  const changes = planAgent(home, setup, facts)
+  const { changes, taken } = planAgent(home, setup, facts)
   const isDryRun = options.dryRun === true
   const diff = changes.map(diffSettings).join('')
   if (!isDryRun) carryOut(home, changes)
@@ -68,7 +78,11 @@ async function install(
   if (options.trust === true && codex !== null && !isDryRun)
     await trustCodexHooks(home, codex, facts, setup, folder)
   const { trusted, words } = isDryRun ? { trusted: null, words: null } : await findTrust(setup, facts, folder)
-  const notes = [...(words === null ? [] : [words]), ...setup.notes(facts)]
+  const notes = [
+    ...(words === null ? [] : [words]),
+    ...taken.map((file) => `${file} is somebody else’s and stays; the command of that name is not there.`),
+    ...setup.notes(facts),
+  ]
   const changed = changes.filter(isChange).map(({ now }) => now.file)
   const result = {
     agent: setup.name,
@@ -83,7 +97,8 @@ async function install(
     ({ now }) => `  ${changed.includes(now.file) ? 'written  ' : 'unchanged'} ${now.file}`,
   )
   const told = [`${setup.title} tells Turnback of its turns from now on.`, ...lines, ...notes].join('\n')
-  return { result, words: isDryRun ? diff.trimEnd() || `${setup.title}: nothing would change.` : told }
+  if (!isDryRun) return { result, words: told, diff: null }
+  return { result, words: `${setup.title}: nothing would change.`, diff }
 }
 
 async function installAll(
@@ -93,33 +108,74 @@ async function installAll(
   options: InstallOptions,
 ): Promise<void> {
   const installed: Installed[] = []
-  for (const setup of here) installed.push(await install(context, setup, facts, options))
-  context.print({ agents: installed.map(({ result }) => result) }, () =>
-    installed.length === 0 ? NONE : installed.map(({ words }) => words).join('\n\n'),
-  )
+  for (const setup of here) installed.push(await installOrSay(context, setup, facts, options))
+  if (context.isJson || installed.length === 0)
+    context.print({ agents: installed.map(({ result }) => result) }, () => NONE)
+  else for (const each of installed) show(context, each)
+}
+
+/** What stands in the way of one agent is no reason to leave out the others. */
+async function installOrSay(
+  context: Context,
+  setup: AgentSetup,
+  facts: SetupFacts,
+  options: InstallOptions,
+): Promise<Installed> {
+  try {
+    return await install(context, setup, facts, options)
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    context.exitCode = exitOf(error.code)
+    return {
+      result: { agent: setup.name, installed: false, ...inResult(error) },
+      words: inWords(setup, error),
+      diff: null,
+    }
+  }
+}
+
+function inResult({ code, message, details }: DomainError): object {
+  return { error: { code, message, details } }
+}
+
+function inWords({ title }: AgentSetup, { message, remedy }: DomainError): string {
+  return `${title}: ${message} ${remedy}`
 }
 
 const NONE = 'No agent that is known was found here, neither its program on the PATH nor its settings.'
 
+function lookAt(
+  context: Context,
+  home: Home,
+  setup: AgentSetup,
+  facts: SetupFacts,
+): { readonly result: object; readonly words: string } {
+  const { name, title } = setup
+  const program = findOnPath(setup.programs, facts.env)
+  const lastFired = context.deps.log.findFact(`fired:${name}`)
+  try {
+    const { changes } = planAgent(home, setup, facts)
+    const files = changes.map(({ now }) => now.file)
+    const installed = inspectAgent(setup, facts) !== null && !changes.some(isChange)
+    const words = `${installed ? 'installed    ' : 'not installed'} ${title}: \`turnback install ${name}\` writes ${files.join(', ')}`
+    return { result: { agent: name, title, program, files, installed, lastFired }, words }
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    return {
+      result: { agent: name, title, program, installed: false, lastFired, ...inResult(error) },
+      words: inWords(setup, error),
+    }
+  }
+}
+
 function tellWhatIsHere(context: Context, here: readonly AgentSetup[], facts: SetupFacts): void {
   const home = findHome(context.env)
-  const agents = here.map((setup) => {
-    const changes = planAgent(home, setup, facts)
-    return {
-      ...{ agent: setup.name, title: setup.title, program: findOnPath(setup.programs, facts.env) },
-      files: changes.map(({ now }) => now.file),
-      installed: inspectAgent(setup, facts) !== null && !changes.some(isChange),
-      lastFired: context.deps.log.findFact(`fired:${setup.name}`),
-    }
-  })
-  context.print({ agents }, () => {
-    if (agents.length === 0) return NONE
-    const lines = agents.map(
-      ({ agent, title, installed, files }) =>
-        `${installed ? 'installed    ' : 'not installed'} ${title}: \`turnback install ${agent}\` writes ${files.join(', ')}`,
-    )
-    return [...lines, 'All of them at once: `turnback install --all`; to see it first: `--dry-run`.'].join(
-      '\n',
-    )
+  const looked = here.map((setup) => lookAt(context, home, setup, facts))
+  context.print({ agents: looked.map(({ result }) => result) }, () => {
+    if (looked.length === 0) return NONE
+    return [
+      ...looked.map(({ words }) => words),
+      'All of them at once: `turnback install --all`; to see it first: `--dry-run`.',
+    ].join('\n')
   })
 }

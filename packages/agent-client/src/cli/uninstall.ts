@@ -47,8 +47,9 @@ async function uninstall(context: Context, name: string, options: UninstallOptio
     left: left.map(({ file }) => file),
     ...(isDryRun ? { dryRun: true, diff } : {}),
   }
+  if (isDryRun && diff !== '' && !context.isJson) return context.printBytes(Buffer.from(diff))
   context.print(result, () => {
-    if (isDryRun) return diff.trimEnd() || 'Nothing would change.'
+    if (isDryRun) return 'Nothing would change.'
     const head =
       changed.length === 0
         ? `${setup.title} did not call Turnback.`

@@ -98,6 +98,7 @@ test('a line holds any path as it is, and nothing else is taken for it', () => {
   expect(parseHookLine('/x/\\turnback hook codex || true', 'codex')).toEqual({ program, event: null })
   for (const line of [
     ...['/x/turnback hook codex; rm y', 'echo /x/turnback hook codex', '$(x)/turnback hook codex'],
+    ...['"$(x)/turnback" hook codex', '"`x`/turnback" hook codex'],
     ...['/x/turnback hook cursor', '/x/returnback hook codex', '/x/turnback log codex', 3, null],
   ])
     expect(parseHookLine(line, 'codex'), String(line)).toBeNull()

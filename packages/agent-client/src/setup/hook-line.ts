@@ -8,7 +8,7 @@ export function hookLine(program: string, agent: AgentName, event: string | null
 
 /** One word of a shell, quoted or plain; a blank; `hook`, and an agent. Whatever a shell would make more of is no line of ours. */
 const LINE =
-  /^((?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\;&|<>()$`])+) hook ([\w-]+)(?: ([\w.-]+))?(?: \|\| true)?$/
+  /^((?:'[^']*'|"(?:[^"\\$`]|\\.)*"|\\.|[^\s'"\\;&|<>()$`])+) hook ([\w-]+)(?: ([\w.-]+))?(?: \|\| true)?$/
 
 /** The program that a line of ours starts, whichever checkout it is of; null for anybody else's line. */
 export function parseHookLine(

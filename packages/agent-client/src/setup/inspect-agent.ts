@@ -1,4 +1,4 @@
-import { holdsOurs, isApplied, listHookCalls } from './edits.ts'
+import { type HookCall, holdsOurs, isApplied, listHookCalls } from './edits.ts'
 import { parseHookLine } from './hook-line.ts'
 import { listEvery } from './install-agent.ts'
 import { isProgram } from './run-program.ts'
@@ -10,8 +10,10 @@ export interface Inspection {
   readonly level: Level
   /** Files that hold something of ours. */
   readonly files: readonly string[]
-  /** Lines that the agent starts, each once. */
+  /** Lines that the agent starts and that may be started to see whether they work, each once. */
   readonly lines: readonly string[]
+  /** Programs that a project names and that are not this one. They came with its files, so nobody here starts them. */
+  readonly strange: readonly string[]
   /** Events that nothing of ours hears. */
   readonly missing: readonly string[]
   /** Programs that lines name and that are not there: a checkout was moved or removed. */
@@ -38,11 +40,17 @@ export function inspectAgent(setup: AgentSetup, facts: SetupFacts): Inspection |
         edits.flatMap((edit) => (edit.kind === 'hooks' ? edit.hooks.map(({ event }) => event) : [])),
       )
     const programs = calls.flatMap(({ line }) => parseHookLine(line, setup.name)?.program ?? [])
+    const isStrange = (program: string) => level === 'project' && program !== facts.program
+    const mayStart = ({ line }: HookCall) => !isStrange(parseHookLine(line, setup.name)?.program ?? '')
     return {
       level,
       files: files.map(({ file }) => file),
-      lines: [...new Set(calls.map(({ line }) => line))],
-      missing: wanted.filter((event) => !calls.some((call) => call.event === event)),
+      lines: [...new Set(calls.filter(mayStart).map(({ line }) => line))],
+      strange: [...new Set(programs)].filter(isStrange),
+      missing:
+        calls.length === 0
+          ? ['anything']
+          : wanted.filter((event) => !calls.some((call) => call.event === event)),
       gone: [...new Set(programs)].filter((program) => !isProgram(program)),
       isCurrent: setup.files(facts).every(({ file, edits }) => {
         const text = decodeSettings(readSettings(file))
@@ -52,7 +60,7 @@ export function inspectAgent(setup: AgentSetup, facts: SetupFacts): Inspection |
     }
   } catch (error) {
     const trouble = error instanceof Error ? error.message : String(error)
-    return { level, files: [], lines: [], missing: [], gone: [], isCurrent: false, trouble }
+    return { level, files: [], lines: [], strange: [], missing: [], gone: [], isCurrent: false, trouble }
   }
 }
 

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { listChatFiles } from '#chat/chat-files.ts'
 import type { Home } from '#ports.ts'
 import { readToml, removeBlock } from './block-edit.ts'
 import { type Change, carryOut, planInstall, planUninstall } from './change-settings.ts'
@@ -6,9 +8,17 @@ import { holdsOurs } from './edits.ts'
 import { decodeSettings, readSettings } from './settings-file.ts'
 import type { AgentSetup, Edit, FileSetup, Level, SetupFacts } from './setup.ts'
 
+/** The commands in an agent's chat: files that are ours alone. */
+function listChat(setup: AgentSetup, facts: SetupFacts): FileSetup[] {
+  return listChatFiles(setup.name).map(({ path, text }) => ({
+    file: join(setup.folder(facts), path),
+    edits: [{ kind: 'whole', text }],
+  }))
+}
+
 /** Every file in which any kind of installation at this level puts something, and all that it puts there. */
 export function listEvery(setup: AgentSetup, facts: SetupFacts): readonly FileSetup[] {
-  const files = setup.files({ ...facts, mcp: true })
+  const files = [...setup.files({ ...facts, mcp: true }), ...listChat(setup, facts)]
   if (setup.name !== 'codex') return files
   const trust: Edit = { kind: 'block', name: 'trust', place: 'end', text: '', unless: ['hooks', 'state'] }
   return files.map(({ file, edits }) => ({
@@ -17,17 +27,34 @@ export function listEvery(setup: AgentSetup, facts: SetupFacts): readonly FileSe
   }))
 }
 
+export interface AgentPlan {
+  readonly changes: readonly Change[]
+  /** Files of somebody else that have the name of a command of ours: they stay, and the command is not there. */
+  readonly taken: readonly string[]
+}
+
 /** @throws SETTINGS_REFUSED; nothing is written by this */
-export function planAgent(home: Home, setup: AgentSetup, given: SetupFacts): Change[] {
+export function planAgent(home: Home, setup: AgentSetup, given: SetupFacts): AgentPlan {
   const every = listEvery(setup, given)
   // What was asked for once stays, and is renewed with the rest.
   const facts = { ...given, mcp: given.mcp || hasMcp(setup, given) }
-  return setup.files(facts).map(({ file, edits }) =>
+  const [taken, chat] = partition(listChat(setup, facts), isTaken)
+  const changes = [...setup.files(facts), ...chat].map(({ file, edits }) =>
     planInstall(home, {
       ...{ agent: setup.name, level: facts.level, file, edits },
       every: every.find((each) => each.file === file)?.edits ?? edits,
     }),
   )
+  return { changes, taken: taken.map(({ file }) => file) }
+}
+
+function isTaken({ file, edits }: FileSetup): boolean {
+  const text = decodeSettings(readSettings(file))
+  return text !== null && text.trim() !== '' && !holdsOurs(text, edits)
+}
+
+function partition<T>(all: readonly T[], isMeant: (each: T) => boolean): [T[], T[]] {
+  return [all.filter(isMeant), all.filter((each) => !isMeant(each))]
 }
 
 /** At one level, or at both. @throws SETTINGS_REFUSED; nothing is written by this */
