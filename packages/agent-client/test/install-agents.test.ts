@@ -240,3 +240,38 @@ test('doctor starts each line as the agent would, and says what does not work', 
   expect(ill).toMatchObject({ ok: false })
   expect(ill.problems).toHaveLength(4)
 })
+
+test('the command in the chat comes and goes with the hooks; one of that name that is not ours stays', async () => {
+  const rewind = join(user, '.config/opencode/command/rewind.md')
+  put(rewind, 'mine\n')
+  const { code, json } = await run('install', 'opencode')
+  expect(code).toBe(0)
+  expect(JSON.stringify(json.notes)).toContain(`${rewind} is somebody else’s`)
+  expect(existsSync(join(user, '.config/opencode/command/turnback.md'))).toBe(true)
+  await run('install', 'claude-code')
+  expect(read(join(user, '.claude/commands/turnback.md'))).toContain('disable-model-invocation: true')
+  await run('uninstall', 'opencode')
+  await run('uninstall', 'claude-code')
+  expect([...snapshotTree(user).keys()].filter((path) => /\.md|\.js/.test(path))).toEqual([
+    '.config/opencode/command/rewind.md',
+  ])
+  expect(read(rewind)).toBe('mine\n')
+})
+
+test('all files of an agent or none: what cannot be written last takes back what was written first', async () => {
+  put(join(user, '.codex/config.toml'), CONFIG, 0o444)
+  const before = snapshotTree(user)
+  expect((await run('install', 'codex')).code).toBe(3)
+  expect(snapshotTree(user)).toEqual(before)
+
+  // Found out only on the way: the command's folder is a file.
+  put(join(user, '.claude/settings.json'), '{"model":"x"}')
+  put(join(user, '.claude/commands'), 'in the way\n')
+  const then = snapshotTree(user)
+  expect((await run('install', 'claude-code')).code).not.toBe(0)
+  expect(snapshotTree(user)).toEqual(then)
+  rmSync(join(user, '.claude/commands'))
+  await run('install', 'claude-code')
+  await run('uninstall', 'claude-code')
+  expect(read(join(user, '.claude/settings.json'))).toBe('{"model":"x"}')
+})

@@ -47,11 +47,16 @@ const linesOf = (text: string) =>
   [...text.matchAll(/"command": ?"((?:[^"\\]|\\.)*)"/g)].map(([, line]) => line)
 
 test('no settings yet: they are made, hooks on each event; gone again without a trace', async () => {
-  const command = join(top, 'user/.claude/commands/turnback.md')
   const { code, json } = await run('install', 'claude-code')
   expect(code).toBe(0)
   expect(json).toMatchObject({
-    ...{ agent: 'claude-code', files: [settings, command], installed: true, trusted: true, lastFired: null },
+    ...{
+      agent: 'claude-code',
+      files: expect.arrayContaining([settings]),
+      installed: true,
+      trusted: true,
+      lastFired: null,
+    },
   })
   const { hooks } = JSON.parse(read())
   expect(hooks.UserPromptSubmit).toEqual([{ hooks: [{ type: 'command', command: LINE, timeout: 15 }] }])
@@ -62,7 +67,8 @@ test('no settings yet: they are made, hooks on each event; gone again without a 
     expect.arrayContaining(['PostToolUse', 'PostToolUseFailure', 'Stop', 'StopFailure', 'SessionEnd']),
   )
   expect((await run('uninstall', 'claude-code')).json).toMatchObject({
-    ...{ installed: false, files: [settings, command] },
+    installed: false,
+    files: expect.arrayContaining([settings]),
   })
   expect(existsSync(join(top, 'user/.claude'))).toBe(false)
 })

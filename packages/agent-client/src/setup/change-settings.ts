@@ -4,6 +4,7 @@ import type { Home } from '#ports.ts'
 import { applyEdits, holdsOurs, removeEdits } from './edits.ts'
 import { deleteRecord, findRecord, type InstallRecord, sha256, writeRecord } from './install-record.ts'
 import {
+  assertWritable,
   decodeSettings,
   inFile,
   readSettings,
@@ -48,6 +49,7 @@ export function planInstall(home: Home, { agent, level, file, edits, every }: In
       known !== null && isUntouched(now, known)
         ? known.before
         : toBase64(withoutOurs(text, now.bytes, every, known))
+    assertWritable(now)
     const record: InstallRecord = {
       ...{ format: 1, agent, level, file, real: now.real },
       ...{ before, after: sha256(after), folders: [...folders], at: new Date().toISOString() },
@@ -76,13 +78,21 @@ export function planUninstall(home: Home, file: string, every: readonly Edit[]):
 }
 
 export function isChange({ now, after }: Change): boolean {
-  if (now.bytes === null || after === null) return now.bytes !== after
-  return !equalBytes(now.bytes, after)
+  return !isSame(now.bytes, after)
 }
 
-/** One after the other. @throws SETTINGS_REFUSED; then that file is as it was, and those after it */
+/** All of them, or none: what was done already is taken back. @throws SETTINGS_REFUSED */
 export function carryOut(home: Home, changes: readonly Change[]): void {
-  for (const change of changes) carryOutOne(home, change)
+  const done: Change[] = []
+  try {
+    for (const change of changes) {
+      done.push({ ...change, record: findRecord(home, change.now.real) })
+      carryOutOne(home, change)
+    }
+  } catch (error) {
+    for (const change of done.reverse()) takeBack(home, change)
+    throw error
+  }
   const gone = changes.filter(({ now, after }) => now.bytes !== null && after === null)
   removeEmptyFolders(gone.flatMap(({ folders }) => folders))
 }
@@ -99,6 +109,25 @@ function carryOutOne(home: Home, change: Change): void {
     }
   }
   if (record === null) deleteRecord(home, now.real)
+}
+
+/** Only what is as we wrote it. @param change with the record as it was before */
+function takeBack(home: Home, { now: was, after, record }: Change): void {
+  const now = readSettings(was.file)
+  if (isSame(now.bytes, after) && !isSame(after, was.bytes)) {
+    const made = findRecord(home, was.real)?.folders ?? []
+    if (was.bytes !== null) writeSettings(now, was.bytes)
+    else {
+      removeSettings(now)
+      removeEmptyFolders(made)
+    }
+  }
+  if (record === null) deleteRecord(home, was.real)
+  else writeRecord(home, record)
+}
+
+function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === null || b === null ? a === b : equalBytes(a, b)
 }
 
 function isUntouched({ bytes }: SettingsFile, { after }: InstallRecord): boolean {

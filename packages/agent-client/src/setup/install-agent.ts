@@ -1,24 +1,15 @@
-import { join } from 'node:path'
-import { listChatFiles } from '#chat/chat-files.ts'
 import type { Home } from '#ports.ts'
 import { readToml, removeBlock } from './block-edit.ts'
 import { type Change, carryOut, planInstall, planUninstall } from './change-settings.ts'
+import { chatFiles } from './chat-files.ts'
 import { type CodexHook, listCodexHooks, trustBlock } from './codex-trust.ts'
 import { holdsOurs } from './edits.ts'
 import { decodeSettings, readSettings } from './settings-file.ts'
 import type { AgentSetup, Edit, FileSetup, Level, SetupFacts } from './setup.ts'
 
-/** The commands in an agent's chat: files that are ours alone. */
-function listChat(setup: AgentSetup, facts: SetupFacts): FileSetup[] {
-  return listChatFiles(setup.name).map(({ path, text }) => ({
-    file: join(setup.folder(facts), path),
-    edits: [{ kind: 'whole', text }],
-  }))
-}
-
 /** Every file in which any kind of installation at this level puts something, and all that it puts there. */
 export function listEvery(setup: AgentSetup, facts: SetupFacts): readonly FileSetup[] {
-  const files = [...setup.files({ ...facts, mcp: true }), ...listChat(setup, facts)]
+  const files = [...setup.files({ ...facts, mcp: true }), ...chatFiles(setup.name, setup.folder(facts))]
   if (setup.name !== 'codex') return files
   const trust: Edit = { kind: 'block', name: 'trust', place: 'end', text: '', unless: ['hooks', 'state'] }
   return files.map(({ file, edits }) => ({
@@ -38,7 +29,7 @@ export function planAgent(home: Home, setup: AgentSetup, given: SetupFacts): Age
   const every = listEvery(setup, given)
   // What was asked for once stays, and is renewed with the rest.
   const facts = { ...given, mcp: given.mcp || hasMcp(setup, given) }
-  const [taken, chat] = partition(listChat(setup, facts), isTaken)
+  const [taken, chat] = partition(chatFiles(setup.name, setup.folder(facts)), isTaken)
   const changes = [...setup.files(facts), ...chat].map(({ file, edits }) =>
     planInstall(home, {
       ...{ agent: setup.name, level: facts.level, file, edits },

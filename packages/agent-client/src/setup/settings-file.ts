@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import {
+  accessSync,
   chownSync,
   closeSync,
+  constants,
   existsSync,
   fchmodSync,
   fsyncSync,
@@ -77,8 +79,8 @@ export function inFile(file: string, error: unknown): unknown {
 export function writeSettings(from: SettingsFile, bytes: Uint8Array): string[] {
   const { file, real } = from
   try {
+    assertWritable(from)
     const there = statSync(real, { throwIfNoEntry: false })
-    if (there !== undefined && (there.mode & 0o222) === 0) throw refused(file, 'It is marked as read-only.')
     const made = makeFolders(dirname(real))
     const temporary = join(dirname(real), `.${basename(real)}.${randomBytes(6).toString('hex')}.tmp`)
     try {
@@ -93,6 +95,20 @@ export function writeSettings(from: SettingsFile, bytes: Uint8Array): string[] {
     return made
   } catch (error) {
     throw asRefused(file, error)
+  }
+}
+
+/** @throws SETTINGS_REFUSED when it is plain beforehand that the file cannot be written, or is not meant to be */
+export function assertWritable({ file, real }: SettingsFile): void {
+  const there = statSync(real, { throwIfNoEntry: false })
+  // For root too, whom the system would let: somebody has marked it.
+  if (there !== undefined && (there.mode & 0o222) === 0) throw refused(file, 'It is marked as read-only.')
+  let folder = dirname(real)
+  while (!existsSync(folder)) folder = dirname(folder)
+  try {
+    accessSync(folder, constants.W_OK)
+  } catch (error) {
+    throw refused(file, `You may not write in ${folder}.`, { cause: error })
   }
 }
 

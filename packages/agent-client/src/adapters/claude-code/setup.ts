@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { chatFiles } from '#setup/chat-files.ts'
 import { hookLine } from '#setup/hook-line.ts'
 import { type AgentSetup, type HookEntry, type SetupFacts, TIMEOUT_SECONDS } from '#setup/setup.ts'
 
@@ -58,7 +57,6 @@ export const setup: AgentSetup = {
             },
           ]
         : []),
-      ...chatFiles('claude-code', at),
     ]
   },
   notes: () => ['Sessions that are open have read their hooks already: start Claude Code anew.'],

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { chatFiles } from '#setup/chat-files.ts'
 import { hookLine } from '#setup/hook-line.ts'
 import { type AgentSetup, type Edit, type HookEntry, type SetupFacts, TIMEOUT_SECONDS } from '#setup/setup.ts'
 
@@ -39,7 +38,6 @@ export const setup: AgentSetup = {
           ...(mcp ? [server] : []),
         ],
       },
-      ...chatFiles('gemini-cli', at),
     ]
   },
   notes: () => [

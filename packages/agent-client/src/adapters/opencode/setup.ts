@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { pluginText } from '#adapters/opencode/plugin.ts'
-import { chatFiles } from '#setup/chat-files.ts'
 import type { AgentSetup, SetupFacts } from '#setup/setup.ts'
 
 function folder({ env, user, level, project }: SetupFacts): string {
@@ -34,7 +33,6 @@ export const setup: AgentSetup = {
             },
           ]
         : []),
-      ...chatFiles('opencode', at),
     ]
   },
   notes: () => ['Sessions that are open have read their plugins already: start OpenCode anew.'],
