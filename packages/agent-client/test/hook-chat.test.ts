@@ -86,6 +86,9 @@ test('a turn by its number, in other agents’ words; what stands behind it is d
   const refused = JSON.parse(await gemini('turnback rewind 1 --path "a.txt;touch ran"'))
   expect(refused).toMatchObject({ decision: 'deny', reason: expect.stringMatching(/none of the turns/) })
   expect(JSON.parse(await gemini('turnback rewind 1\n')).reason).toMatch(/Done: @1 and @2 undone/)
+  expect(JSON.parse(await gemini('/turnback 1; touch ran')).reason).toMatch(
+    /^Not understood, and nothing was done/,
+  )
   expect([read('a.txt'), existsSync(rig.at('ran'))]).toEqual(['zero\n', false])
   const opencode = {
     event: 'turn.start',

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
-import { findChatCommand } from './chat-command.ts'
+import { ELSE_MARK, findChatCommand } from './chat-command.ts'
 import { listChatFiles } from './chat-files.ts'
 
-const wordsOf = (prompt: string) => findChatCommand(prompt)?.words.join('|') ?? null
+const wordsOf = (prompt: string): string | null => {
+  const found = findChatCommand(prompt)
+  return found === null || found === 'unclear' ? found : found.words.join('|')
+}
 
 test.each([
   ['/turnback', 'undo'],
@@ -23,25 +26,30 @@ test.each([
   'undo that',
   'please run turnback rewind',
   '/turnbacks',
-  '/rewind the last change, it is wrong',
   'turnback rewind 3 and then go on with the tests',
+])('%j is said to the model', (prompt) => {
+  expect(findChatCommand(prompt)).toBeNull()
+})
+
+test.each([
+  '/rewind the last change, it is wrong',
   '/turnback 3\nand then go on',
   '/turnback -C / --all-sessions',
   '/turnback --json',
   '/turnback "not closed',
   `/turnback ${'3'.repeat(5000)}`,
-])('%j is said to the model', (prompt) => {
-  expect(findChatCommand(prompt)).toBeNull()
+  `turnback rewind it; id\n\n${ELSE_MARK}it is the file’s`,
+])('%j is meant for nobody else, and does nothing', (prompt) => {
+  expect(findChatCommand(prompt)).toBe('unclear')
 })
 
 test.each(['3; rm -rf ~', '3 && id', '$(id)', '`id`', "3 '; id; '"])('%j runs nothing', (text) => {
-  const found = findChatCommand(`/turnback ${text}`)
-  expect(found?.words ?? []).not.toContain('id')
+  expect(findChatCommand(`/turnback ${text}`)).toBe('unclear')
 })
 
 test('the command of this chat is the session’s', () => {
-  expect(findChatCommand('/turnback --exact')?.isOfSession).toBe(true)
-  expect(findChatCommand('/turnback 3')?.isOfSession).toBe(false)
+  expect(findChatCommand('/turnback --exact')).toMatchObject({ isOfSession: true })
+  expect(findChatCommand('/turnback 3')).toMatchObject({ isOfSession: false })
 })
 
 test('what our files make of a command is found, and each file says whose it is', () => {

@@ -6,10 +6,10 @@ export interface ChatCommand {
 }
 
 /** `/turnback`, `/rewind`, `turnback rewind`, and what is behind it. */
-const COMMAND = /^\s*(?:\/(?:turnback|rewind)|turnback\s+(?:rewind|undo|restore))(?=\s|$)(.*)$/s
+const COMMAND = /^\s*(\/turnback|\/rewind|turnback\s+(?:rewind|undo|restore))(?=\s|$)(.*)$/s
 /** What stands below the command in files that an agent puts its arguments into; see chat-files.ts. */
 export const ELSE_MARK = 'If you can read this, '
-/** A line longer than this is no command. */
+/** A prompt longer than this is no command. */
 const CHARACTERS = 4000
 
 const OTHER: ReadonlySet<string> = new Set(['redo', 'preview', 'log', 'status', 'recover'])
@@ -18,21 +18,26 @@ const REFUSED = /^(?:-C|--json$|--help$|-h$)/
 
 /**
  * Finds a command in a prompt that is nothing but one. What stands behind it is data: it becomes words of one command
- * line, and reaches no shell. Null for every other prompt.
+ * line, and reaches no shell.
+ * @returns null for every other prompt; `unclear` for what can be meant for nobody but us, and is no command
  */
-export function findChatCommand(prompt: string): ChatCommand | null {
-  const found = prompt.length > CHARACTERS ? undefined : COMMAND.exec(prompt)?.[1]
-  if (found === undefined) return null
-  const [line = '', ...below] = found.trimEnd().split('\n')
+export function findChatCommand(prompt: string): ChatCommand | 'unclear' | null {
+  const [, name, behind] = COMMAND.exec(prompt) ?? []
+  if (name === undefined || behind === undefined) return null
+  const [line = '', ...below] = behind.trimEnd().split('\n')
   const rest = below.join('\n').trim()
-  // A text that goes on is meant for the model.
-  if (rest !== '' && !rest.startsWith(ELSE_MARK)) return null
+  const isOfFile = rest.startsWith(ELSE_MARK)
+  const command = prompt.length > CHARACTERS || (rest !== '' && !isOfFile) ? null : commandOf(line)
+  // `turnback rewind is what I want` is said to the model.
+  return command ?? (name.startsWith('/') || isOfFile ? 'unclear' : null)
+}
+
+function commandOf(line: string): ChatCommand | null {
   const words = splitWords(line)
   if (words === null || words.some((word) => REFUSED.test(word))) return null
   const [first, ...more] = words
   if (first === undefined || first.startsWith('-')) return { words: ['undo', ...words], isOfSession: true }
   if (OTHER.has(first)) return { words, isOfSession: false }
-  // `/rewind please, it is wrong` is said to the model.
   return isTurnName(first) && more.every(isOptionOrValue)
     ? { words: ['restore', first, ...more], isOfSession: false }
     : null

@@ -3,6 +3,13 @@ import { limits } from '@turnback/core'
 import type { Environment } from '#config.ts'
 import type { ChatCommand } from './chat-command.ts'
 
+export const CHAT_USAGE = `Not understood, and nothing was done. What Turnback takes here:
+  /turnback                          takes back this chat’s last turn that is not taken back yet
+  /turnback 12 [--only] [--path F]   goes back to before turn 12; --only: that turn alone
+  /turnback redo                     takes the last rewind back
+  /turnback preview 12, /turnback log
+With --dry-run it only tells what would be done.`
+
 /** An agent gives up on its hook a little later. */
 const WAIT_MS = (limits.hookWaitSeconds - 2) * 1000
 const CHARACTERS = 8000

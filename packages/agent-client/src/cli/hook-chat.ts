@@ -22,10 +22,11 @@ export async function answerChatCommand(
   const command = findChatCommand(asked.prompt)
   if (command === null || !BY_PERSON.has(textIn(asFields(payload), 'source'))) return null
   // Other news needs none of this.
-  const [{ runChatCommand }, { findProgram }] = await Promise.all([
+  const [{ CHAT_USAGE, runChatCommand }, { findProgram }] = await Promise.all([
     import('#chat/run-chat-command.ts'),
     import('#resident/service.ts'),
   ])
+  if (command === 'unclear') return adapter.refuse(CHAT_USAGE)
   const report = await runChatCommand(command, {
     program: findProgram(),
     folder: folderOf(context, asked),
