@@ -100,6 +100,8 @@ export function describeAgent(kit: Kit): void {
     test('a turn that its model breaks off is recorded, and the next one hears of a rewind', async () => {
       const desk = makeDesk()
       desk.install()
+      desk.turnback('init')
+      desk.turnback('connect')
       const before = desk.snapshot()
       const create = kit.create(join(desk.tree, 'src/new.txt'), 'new\n')
       const first = await desk.start('First try', [...create, refuse()])
