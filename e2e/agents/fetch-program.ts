@@ -19,6 +19,16 @@ function cacheFolder(): string {
   return own || join(caches || join(homedir(), '.cache'), 'turnback-agents')
 }
 
+/** Where a fetched program is. */
+function folderOf(agent: AgentName): string {
+  return join(cacheFolder(), `${agent}-${programs[agent].version}`)
+}
+
+/** The folder with what the program would fetch by itself, as npm leaves it: package.json, the lock, node_modules. */
+export function laterFolderOf(agent: AgentName): string {
+  return join(folderOf(agent), 'later')
+}
+
 /**
  * Gives the command of an agent, fetching it first if it is not there yet. What is there needs no network.
  * @throws Error that says what could not be fetched, and npm's own words about it
@@ -26,7 +36,7 @@ function cacheFolder(): string {
 export async function fetchProgram(agent: AgentName, say: (line: string) => void): Promise<string> {
   const program: Program = programs[agent]
   const cache = cacheFolder()
-  const folder = join(cache, `${agent}-${program.version}`)
+  const folder = folderOf(agent)
   const command = join(folder, 'node_modules/.bin', program.command)
   if (existsSync(command)) return command
   mkdirSync(cache, { recursive: true })
@@ -70,13 +80,17 @@ async function lock(file: string, onWait: () => void): Promise<() => void> {
 }
 
 async function install(program: Program, folder: string): Promise<void> {
-  mkdirSync(folder)
-  const wanted = { private: true, dependencies: { [program.package]: program.version } }
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(wanted))
-  await runNpm(folder, ['install', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'])
+  await installPackage(folder, program.package, program.version)
   const got = findIntegrity(folder, program.package)
   if (got !== program.integrity)
     throw new Error(`the registry gives ${got}, and ${program.integrity} is pinned`)
+  if (program.later !== undefined) await installPackage(join(folder, 'later'), program.later, program.version)
+}
+
+async function installPackage(folder: string, name: string, version: string): Promise<void> {
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ dependencies: { [name]: version } }))
+  await runNpm(folder, ['install', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'])
 }
 
 /** npm checked the bytes against what it notes here. */

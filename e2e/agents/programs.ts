@@ -10,6 +10,8 @@ export interface Program {
   readonly integrity: string
   /** The command, in the package's `bin`. */
   readonly command: string
+  /** What the program would fetch by itself when it starts, of the same version. */
+  readonly later?: string
 }
 
 export const programs = {
@@ -33,6 +35,7 @@ export const programs = {
     integrity:
       'sha512-58P1ffLRXiAY4QeoABqUjqf6DEzm1ihpovvn9Ad+oOLbLiwK/rf88wruT9IATJ7AtNjmi8iA7pC8tN4o5y799Q==',
     command: 'opencode',
+    later: '@opencode-ai/plugin',
   },
   'gemini-cli': {
     package: '@google/gemini-cli',

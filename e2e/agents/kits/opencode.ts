@@ -1,3 +1,6 @@
+import { copyFileSync, mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { laterFolderOf } from '#agents/fetch-program.ts'
 import { call } from '#agents/models/model-server.ts'
 import { openaiChat } from '#agents/models/openai-chat.ts'
 import type { Kit } from './kit.ts'
@@ -6,7 +9,14 @@ export const opencode: Kit = {
   agent: 'opencode',
   protocol: openaiChat,
   listens: true,
-  prepare: () => undefined,
+  prepare: ({ home }) => {
+    const later = laterFolderOf('opencode')
+    const folder = join(home, '.config/opencode')
+    mkdirSync(folder, { recursive: true })
+    for (const file of ['package.json', 'package-lock.json'])
+      copyFileSync(join(later, file), join(folder, file))
+    symlinkSync(join(later, 'node_modules'), join(folder, 'node_modules'))
+  },
   start: (prompt, { modelUrl, goesOn }) => {
     const provider = {
       npm: '@ai-sdk/openai-compatible',
@@ -27,7 +37,6 @@ export const opencode: Kit = {
         OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
         OPENCODE_DISABLE_MODELS_FETCH: '1',
         OPENCODE_DISABLE_AUTOUPDATE: '1',
-        OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
       },
     }
   },
