@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { snapshotTree, type TreeSnapshot } from '@turnback/agent-client/testing'
-import { fetchProgram } from './fetch-program.ts'
+import { commandOf, fetchProgram } from './fetch-program.ts'
 import type { Kit } from './kits/kit.ts'
 import { endLeftovers } from './leftovers.ts'
 import { type Model, type Step, startModel } from './models/model-server.ts'
@@ -60,7 +60,7 @@ export class Desk {
   /** All that a program gets to know of the machine it runs on. */
   get env(): Record<string, string> {
     return {
-      PATH: [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
+      PATH: [dirname(process.execPath), '/usr/bin', '/bin', dirname(commandOf(this.kit.agent))].join(':'),
       HOME: this.home,
       TMPDIR: join(this.top, 'tmp'),
       TURNBACK_HOME: this.store,

@@ -19,6 +19,11 @@ function cacheFolder(): string {
   return own || join(caches || join(homedir(), '.cache'), 'turnback-agents')
 }
 
+/** Where the command of an agent is, once it is fetched. */
+export function commandOf(agent: AgentName): string {
+  return join(folderOf(agent), 'node_modules/.bin', programs[agent].command)
+}
+
 /** Where a fetched program is. */
 function folderOf(agent: AgentName): string {
   return join(cacheFolder(), `${agent}-${programs[agent].version}`)
@@ -37,7 +42,7 @@ export async function fetchProgram(agent: AgentName, say: (line: string) => void
   const program: Program = programs[agent]
   const cache = cacheFolder()
   const folder = folderOf(agent)
-  const command = join(folder, 'node_modules/.bin', program.command)
+  const command = commandOf(agent)
   if (existsSync(command)) return command
   mkdirSync(cache, { recursive: true })
   const unlock = await lock(join(cache, `${agent}.lock`), () =>

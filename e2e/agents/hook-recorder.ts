@@ -72,11 +72,12 @@ export function tellTimes(agent: string, how: string, calls: readonly HookCall[]
 }
 
 function eventOf({ words, payload }: HookCall): string {
-  const said: unknown = JSON.parse(payload)
-  const named = ['hook_event_name', 'event']
+  // Codex puts what it says to `notify` behind the words.
+  const said: unknown = JSON.parse(payload || words.slice(words.indexOf('{')))
+  const named = ['hook_event_name', 'event', 'type']
     .map((name) => field(said, name))
-    .find((name) => name !== undefined)
-  return typeof named === 'string' ? named : words
+    .find((name) => typeof name === 'string')
+  return typeof named === 'string' ? named : (words.split(' ')[2] ?? '')
 }
 
 /**
@@ -90,7 +91,11 @@ export function keepPayloads(agent: string, top: string, calls: readonly HookCal
   mkdirSync(folder, { recursive: true })
   const names = top.replaceAll('/', '-')
   for (const [at, call] of calls.entries()) {
-    const neutral = call.payload.replaceAll(top, '/somewhere').replaceAll(names, '-somewhere')
+    const said = call.payload || call.words.slice(call.words.indexOf('{'))
+    const neutral = said
+      .replaceAll(`${top}/project`, '$TREE')
+      .replaceAll(`${top}/home`, '$HOME')
+      .replaceAll(`${names}-project`, '-tree')
     const name = `${String(at + 1).padStart(2, '0')}-${eventOf(call).replaceAll(/[^\w.]+/g, '-')}.json`
     writeFileSync(join(folder, name), `${JSON.stringify(JSON.parse(neutral), null, 2)}\n`)
   }

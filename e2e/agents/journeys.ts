@@ -194,7 +194,7 @@ async function workAndUndo(desk: Desk): Promise<void> {
       ...kit.create(join(tree, 'src/new.txt'), 'new\n'),
       ...kit.shell('rm src/old.txt'),
       ...kit.shell('echo TOKEN=after > .env'),
-      ...kit.shell(`printf 'more' >> logo.bin; echo more >> notes.md; node -e "${change}"`),
+      ...kit.shell(`printf 'more' >> logo.bin; echo more >> notes.md; '${process.execPath}' -e "${change}"`),
       say('All is done.'),
     ],
     { more: kit.trustHooks },
