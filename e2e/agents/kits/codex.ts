@@ -16,7 +16,6 @@ export const codex: Kit = {
     const settings = [
       '# as a person wrote it',
       'model = "gpt-5.5"',
-      'model_provider = "standin"',
       'approval_policy = "never"',
       'sandbox_mode = "danger-full-access"',
       '',
@@ -29,9 +28,7 @@ export const codex: Kit = {
     const provider = `{ name = "standin", base_url = "${modelUrl}/v1", wire_api = "responses", env_key = "STANDIN_KEY" }`
     return {
       args: [
-        'exec',
-        '-c',
-        `model_providers.standin=${provider}`,
+        ...['exec', '-c', 'model_provider=standin', '-c', `model_providers.standin=${provider}`],
         ...(goesOn ? ['resume', '--last'] : []),
         prompt,
       ],
