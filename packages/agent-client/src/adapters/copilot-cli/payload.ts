@@ -31,12 +31,12 @@ const SHELLS: ReadonlySet<string> = new Set(['bash', 'powershell', 'write_bash',
 export const copilotCli: Adapter = {
   name: 'copilot-cli',
   pidVariable: null,
-  read(payload, event) {
+  read(payload, event, env) {
     const fields = asFields(payload)
     const session = textIn(fields, 'sessionId', 'session_id')
     const said = textIn(fields, 'hook_event_name') ?? event ?? guessEvent(fields)
     if (fields === null || session === null || said === null) return { news: [], unknown: 'payload' }
-    return readEvent(fields, EVENTS[said] ?? said, session)
+    return readEvent(fields, EVENTS[said] ?? said, session, env.HOME ?? null)
   },
   // Of what this event's hooks print it takes nothing.
   answer: () => '',
@@ -51,10 +51,17 @@ function guessEvent(fields: Fields | null): string | null {
   return textIn(fields, 'prompt') === null ? null : 'userPromptSubmitted'
 }
 
-function readEvent(fields: Fields, name: string, session: string): Reading {
+/** Only the end of a turn tells where it is; whether somebody broke it off is to be known before. */
+function findTranscript(fields: Fields, session: string, home: string | null): string | null {
+  const told = textIn(fields, 'transcriptPath', 'transcript_path')
+  if (told !== null || home === null || !/^[\w-]+$/.test(session)) return told
+  return `${home}/.copilot/session-state/${session}/events.jsonl`
+}
+
+function readEvent(fields: Fields, name: string, session: string, home: string | null): Reading {
   const common = {
     cwd: textIn(fields, 'cwd', 'workingDirectory'),
-    transcript: textIn(fields, 'transcriptPath', 'transcript_path'),
+    transcript: findTranscript(fields, session, home),
   }
   const one = (type: AgentNews['type'], more: Partial<AgentNews> = {}) => ({
     news: [makeNews(type, session, { ...common, ...more })],
