@@ -208,6 +208,20 @@ describe('where a turn is', () => {
     expect(new Set(desk.turns().map(({ workspace }) => workspace)).size).toBe(2)
   })
 
+  test('a turn whose folder is gone is in nobody’s way', async () => {
+    await desk.hook('claude-code', 'prompt', { prompt: 'first' })
+    rmSync(desk.root, { recursive: true })
+    desk.useTree('elsewhere')
+    await desk.hook('claude-code', 'prompt', { prompt_id: 'another', prompt: 'second' })
+    desk.write('made.txt')
+    await desk.hook('claude-code', 'stop', { prompt_id: 'another' })
+    expect(desk.turns()).toMatchObject([
+      { prompt: 'first', isOpen: true },
+      { prompt: 'second', endReason: 'completed', created: 1 },
+    ])
+    expect(desk.noted()).toMatchObject([{ event: 'failed', code: 'NO_WORKSPACE' }])
+  })
+
   test('in the home folder nothing is recorded, and word is left', async () => {
     const home = join(desk.top, 'user')
     expect(await desk.hook('claude-code', 'prompt', { cwd: home })).toBe('')

@@ -212,6 +212,10 @@ test('a hook ends well and says nothing, with a resident and without, whatever i
     rig.run(['hook', 'some-agent'], { isOpen: true, shell: ['bash'] }),
     rig.run(['hook'], { input: '' }),
     rig.run(['hook', 'some-agent', '--what'], { shell: ['sh', '-c', 'exec "$0" "$@" <&-'] }),
+    rig.run(['hook', 'claude-code'], { isOpen: true }),
+    rig.run(['hook', 'claude-code'], { shell: ['sh', '-c', 'exec "$0" "$@" <&-'] }),
+    rig.run(['hook', 'claude-code'], { input: '{"session_id":"s","hook_event_name":' }),
+    rig.run(['hook', 'codex', 'Stop'], { input: '\0\xff{}' }),
   ])
   for (const answer of all) {
     expect(answer).toMatchObject(silent)
@@ -221,6 +225,41 @@ test('a hook ends well and says nothing, with a resident and without, whatever i
   await rig.run(['disconnect'])
   expect(await rig.run(['hook', 'some-agent'], { isOpen: true })).toMatchObject(silent)
 }, 60_000)
+
+/** What an agent says of a file of so many bytes that it writes. */
+function bigNews(bytes: number): string {
+  const content = 'x'.repeat(bytes)
+  const tool_input = { file_path: join(rig.tree, 'big.txt'), content }
+  return JSON.stringify({
+    ...{
+      session_id: 'big',
+      prompt_id: 'p',
+      cwd: rig.tree,
+      hook_event_name: 'PreToolUse',
+      tool_name: 'Write',
+    },
+    tool_input,
+  })
+}
+
+test.each(['resident', 'alone'])(
+  'news of 50 MB is taken (%s), also without an end to the input',
+  async (how) => {
+    await rig.connect()
+    if (how === 'alone') await rig.run(['disconnect'])
+    const input = bigNews(50_000_000)
+    expect(await rig.run(['hook', 'claude-code'], { input })).toMatchObject({ code: 0, stderr: '' })
+    writeFileSync(join(rig.tree, 'big.txt'), how)
+    // The agent never closes its end: what came until then is all there is.
+    const small = bigNews(10)
+    const open = await rig.run(['hook', 'claude-code'], { isOpen: true, input: small })
+    expect(open).toMatchObject({ code: 0, stderr: '' })
+    expect(open.ms).toBeLessThan(NEVER_MS)
+    await rig.run(['end', '--session', 'big'])
+    expect(await rig.json(['show', 'last'])).toMatchObject({ entries: [{ path: 'big.txt', source: 'tool' }] })
+  },
+  120_000,
+)
 
 test('trouble within one request is told to its caller and ends nothing else', async () => {
   await rig.connect()

@@ -7,6 +7,7 @@ import { findGitTop } from '#worktree/git-state.ts'
 import { findAgentPid } from './agent-option.ts'
 import type { Context } from './context.ts'
 import { ensureWorkspace } from './ensure-workspace.ts'
+import { noteHookTrouble } from './hook-trouble.ts'
 import { findOutsidePath, listNamedPaths } from './paths.ts'
 import { asNewsOfTask, findTaskTurn } from './task-news.ts'
 import { tellOfRestores } from './tell-of-restores.ts'
@@ -20,11 +21,11 @@ export async function takeNews(context: Context, adapter: Adapter, news: AgentNe
   const taskTurn = findTaskTurn(context)
   if (taskTurn !== null) return takeNewsOfTask(context, adapter, news, taskTurn)
   const session = news.parentSession ?? news.session
-  const open = deps.agents.listOpenOf(session)
+  const open = deps.agents.listOpenOf(session).filter(({ agent }) => agent === null || agent === adapter.name)
   switch (news.type) {
     case 'session.end':
     case 'turn.end': {
-      for (const turn of open) await note(context, adapter, news, workspaceOf(context, turn))
+      await forEach(context, open, (turn) => note(context, adapter, news, workspaceOf(context, turn)))
       return null
     }
     case 'checklist': {
@@ -81,8 +82,8 @@ async function start(
   noteFired(context, adapter)
   const same = open.find(({ key }) => key !== null && key === news.key)
   const workspace = same === undefined ? await placeOf(context, news) : workspaceOf(context, same)
-  for (const turn of open)
-    if (turn.workspace !== workspace.id) await replaceElsewhere(deps, workspaceOf(context, turn), news)
+  const elsewhere = open.filter((turn) => turn.workspace !== workspace.id)
+  await forEach(context, elsewhere, (turn) => replaceElsewhere(deps, workspaceOf(context, turn), news))
   const turn = await note(context, adapter, news, workspace)
   return turn === null ? null : tellOfRestores(deps, workspace, news.session, turn)
 }
@@ -104,6 +105,21 @@ async function noteOfUnknown(context: Context, adapter: Adapter, news: AgentNews
     .find((turn) => pid !== null && turn.agent === adapter.name && turn.agentProcess?.pid === pid)
   const parentSession = parent?.session ?? news.parentSession
   await note(context, adapter, { ...news, parentSession }, workspace, parent)
+}
+
+/** A turn that can not be closed, as in a folder that is gone, keeps nothing else from its news. */
+async function forEach(
+  context: Context,
+  turns: readonly TurnRow[],
+  work: (turn: TurnRow) => Promise<unknown>,
+): Promise<void> {
+  for (const turn of turns) {
+    try {
+      await work(turn)
+    } catch (error) {
+      noteHookTrouble(context, error)
+    }
+  }
 }
 
 function workspaceOf({ deps }: Context, { workspace }: TurnRow): Workspace {

@@ -32,7 +32,7 @@ export interface RunOptions {
   readonly shell?: readonly string[]
   /** Called with the process, once it runs. */
   readonly started?: (pid: number) => void
-  /** Leaves standard input open. */
+  /** Leaves standard input open after what is written into it. */
   readonly isOpen?: boolean
 }
 
@@ -91,7 +91,8 @@ printf '%s %s\\n' "$script" "$word" >>'${this.#starts}'`
       stderr += piece
     })
     child.stdin.on('error', () => undefined)
-    if (options.isOpen !== true) child.stdin.end(options.input ?? '')
+    if (options.isOpen === true) child.stdin.write(options.input ?? '')
+    else child.stdin.end(options.input ?? '')
     const { promise, resolve } = Promise.withResolvers<Answer>()
     child.on('exit', () => child.stdin.destroy())
     child.on('close', (code) =>

@@ -94,7 +94,8 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 function agentText({ agent, kind }: Pick<TurnManifest, 'agent' | 'kind'>): string {
   if (agent === null) return kind === 'outside' ? 'none' : 'a person'
-  return makeVisible(agent.version === null ? agent.name : `${agent.name} ${agent.version}`)
+  const words = [agent.name, agent.version, agent.model === undefined ? null : `(${agent.model})`]
+  return makeVisible(words.filter((word) => word !== null).join(' '))
 }
 
 function branchText({ branch, headAfter, operation }: TurnManifest['git']): string {
