@@ -33,6 +33,8 @@ export const register: Register = (program, context) => {
     .description('have an agent tell of its turns, by hooks in its settings')
     .action(async (name: string | undefined, options: InstallOptions) => {
       const facts = findSetupFacts(context, options.project ? 'project' : 'user', options.mcp ?? false)
+      if (options.trust === true && name !== 'codex' && options.all !== true)
+        throw new DomainError('USAGE', { trust: name ?? '' }, { message: '--trust is for Codex only.' })
       if (name !== undefined) {
         const installed = await install(context, await getSetup(name), facts, options)
         show(context, installed)
@@ -78,7 +80,9 @@ async function install(
   if (options.trust === true && codex !== null && !isDryRun)
     await trustCodexHooks(home, codex, facts, setup, folder)
   const { trusted, words } = isDryRun ? { trusted: null, words: null } : await findTrust(setup, facts, folder)
+  const isTrustAsked = options.trust === true && setup.name === 'codex'
   const notes = [
+    ...(isTrustAsked && codex === null ? ['`codex` is not on the PATH, so nothing could be trusted.'] : []),
     ...(words === null ? [] : [words]),
     ...taken.map((file) => `${file} is somebody else’s and stays; the command of that name is not there.`),
     ...setup.notes(facts),

@@ -1,7 +1,5 @@
 import { dirname, join, relative } from 'node:path'
-import type { JsonPath } from './json-text.ts'
-import { findAt, parseSettings, readNode } from './json-text.ts'
-import { decodeSettings, readSettings } from './settings-file.ts'
+import { readValue } from './read-value.ts'
 import type { SetupFacts } from './setup.ts'
 
 /**
@@ -12,8 +10,8 @@ export function isGeminiFolderTrusted(facts: SetupFacts, home: string, folder: s
   const { env } = facts
   if (env.GEMINI_RESTRICTED_MODE === 'true' || env.GEMINI_CLI_TRUST_WORKSPACE === 'false') return false
   if (env.GEMINI_CLI_TRUST_WORKSPACE === 'true') return true
-  if (readAt(join(home, 'settings.json'), ['security', 'folderTrust', 'enabled']) === false) return true
-  const rules = readAt(env.GEMINI_CLI_TRUSTED_FOLDERS_PATH || join(home, 'trustedFolders.json'), [])
+  if (readValue(join(home, 'settings.json'), ['security', 'folderTrust', 'enabled']) === false) return true
+  const rules = readValue(env.GEMINI_CLI_TRUSTED_FOLDERS_PATH || join(home, 'trustedFolders.json'), [])
   let found: { readonly length: number; readonly level: unknown } | null = null
   for (const [rule, level] of Object.entries(rules ?? {})) {
     const above = level === 'TRUST_PARENT' ? dirname(rule) : rule
@@ -22,13 +20,4 @@ export function isGeminiFolderTrusted(facts: SetupFacts, home: string, folder: s
   }
   if (found === null) return null
   return found.level !== 'DO_NOT_TRUST'
-}
-
-/** Undefined when it is not there, or cannot be read: it is the agent's own, and it says so itself. */
-function readAt(file: string, path: JsonPath): unknown {
-  try {
-    return readNode(findAt(parseSettings(decodeSettings(readSettings(file)) ?? ''), path))
-  } catch {
-    return undefined
-  }
 }

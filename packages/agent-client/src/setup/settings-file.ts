@@ -10,6 +10,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -25,6 +26,8 @@ import { DomainError, equalBytes } from '@turnback/core'
 import { SettingsFault } from './json-text.ts'
 
 const LINKS = 40
+/** Writing takes a moment; one this old was never finished. */
+const UNFINISHED_MS = 60_000
 
 /** A file of settings as it was read. */
 export interface SettingsFile {
@@ -82,6 +85,7 @@ export function writeSettings(from: SettingsFile, bytes: Uint8Array): string[] {
     assertWritable(from)
     const there = statSync(real, { throwIfNoEntry: false })
     const made = makeFolders(dirname(real))
+    removeUnfinished(real)
     const temporary = join(dirname(real), `.${basename(real)}.${randomBytes(6).toString('hex')}.tmp`)
     try {
       writeTemporary(temporary, bytes, there)
@@ -137,6 +141,17 @@ function isAsRead({ real, bytes }: SettingsFile): boolean {
   const there = statSync(real, { throwIfNoEntry: false })
   if (there === undefined || bytes === null) return there === undefined && bytes === null
   return equalBytes(readFileSync(real), bytes)
+}
+
+/** What one that was killed while it wrote has left. */
+function removeUnfinished(real: string): void {
+  const start = `.${basename(real)}.`
+  for (const name of readdirSync(dirname(real))) {
+    if (!name.startsWith(start) || !/^[0-9a-f]{12}\.tmp$/.test(name.slice(start.length))) continue
+    const file = join(dirname(real), name)
+    const age = Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
+    if (age > UNFINISHED_MS) rmSync(file, { force: true })
+  }
 }
 
 function writeTemporary(file: string, bytes: Uint8Array, like: Stats | undefined): void {

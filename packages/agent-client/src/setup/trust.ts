@@ -1,7 +1,10 @@
+import { join } from 'node:path'
 import { listCodexHooks } from './codex-trust.ts'
 import { isGeminiFolderTrusted } from './gemini-trust.ts'
+import type { JsonPath } from './json-text.ts'
+import { readValue } from './read-value.ts'
 import { findOnPath } from './run-program.ts'
-import type { AgentSetup, SetupFacts } from './setup.ts'
+import type { AgentSetup, Level, SetupFacts } from './setup.ts'
 
 /** Whether an agent runs the hooks that its settings hold. */
 export interface Trust {
@@ -11,16 +14,53 @@ export interface Trust {
   readonly words: string | null
 }
 
+const TRUSTED: Trust = { trusted: true, words: null }
+
+const isOurs = (names: unknown): boolean => Array.isArray(names) && names.includes('turnback')
+
+/** The settings, of the user or of the project, that say so; null when none do. */
+function findSwitchedOff(
+  setup: AgentSetup,
+  facts: SetupFacts,
+  name: string,
+  path: JsonPath,
+  isOff: (value: unknown) => boolean,
+): string | null {
+  const levels: Level[] = facts.project === null ? ['user'] : ['user', 'project']
+  const files = levels.map((level) => join(setup.folder({ ...facts, level }), name))
+  return files.find((file) => isOff(readValue(file, path))) ?? null
+}
+
 /** @param folder where the agent would be started */
 export async function findTrust(setup: AgentSetup, facts: SetupFacts, folder: string): Promise<Trust> {
   switch (setup.name) {
-    case 'claude-code':
+    case 'claude-code': {
+      const off = findSwitchedOff(
+        setup,
+        facts,
+        'settings.json',
+        ['disableAllHooks'],
+        (value) => value === true,
+      )
+      return off === null
+        ? TRUSTED
+        : { trusted: false, words: `\`disableAllHooks\` in ${off} switches all hooks off.` }
+    }
     case 'opencode':
-      return { trusted: true, words: null }
+      return TRUSTED
     case 'copilot-cli':
     case 'cursor':
       return { trusted: facts.level === 'user' ? true : null, words: null }
     case 'gemini-cli': {
+      const off =
+        findSwitchedOff(
+          setup,
+          facts,
+          'settings.json',
+          ['hooksConfig', 'enabled'],
+          (value) => value === false,
+        ) ?? findSwitchedOff(setup, facts, 'settings.json', ['hooksConfig', 'disabled'], isOurs)
+      if (off !== null) return { trusted: false, words: `\`hooksConfig\` in ${off} switches the hooks off.` }
       const trusted = isGeminiFolderTrusted(facts, setup.folder({ ...facts, level: 'user' }), folder)
       const words = `Gemini CLI does not trust ${folder}, so it runs no hooks there: start it there and choose to trust the folder.`
       return { trusted, words: trusted === true ? null : words }
