@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
+import { agentNameOf } from './agent-name.ts'
 import { Conversation } from './conversation.ts'
 import { readMessage, TEXT_BYTES, WANTED } from './message.ts'
 import { RECORDED } from './recorded.ts'
@@ -54,7 +55,7 @@ export async function runProxy(
   const recorder = new Recorder({
     ...options,
     scribe,
-    agent: () => options.agent ?? conversation.agent ?? nameOf(options.command),
+    agent: () => options.agent ?? agentNameOf(conversation.agent ?? nameOf(options.command)),
     agentPid: () => child.pid ?? null,
   })
   const signals = passSignalsOn(child)
