@@ -187,6 +187,42 @@ describe('what the repository’s owner has set up is honoured', () => {
   })
 })
 
+describe('somebody commits at the same moment', () => {
+  /** A git that makes a commit of somebody else's just before one of ours does its work. */
+  const withOther = (before: string) => {
+    const real = rig.git('--exec-path').trim()
+    mkdirSync(join(rig.top, 'bin'))
+    const other = '"$real" commit-tree -p HEAD -m other "$("$real" rev-parse HEAD^{tree})"'
+    writeFileSync(
+      join(rig.top, 'bin', 'git'),
+      `#!/bin/sh\nreal='${real}/git'\ncase " $* " in *" ${before} "*) "$real" update-ref HEAD "$(${other})";; esac\nexec "$real" "$@"\n`,
+    )
+    chmodSync(join(rig.top, 'bin', 'git'), 0o755)
+    rig.env.PATH = `${join(rig.top, 'bin')}:${rig.env.PATH}`
+  }
+
+  test.each(['interpret-trailers', 'commit'])(
+    'before our %s: theirs stays, and ours is not on top',
+    async (word) => {
+      const then = rig.git('rev-parse', 'HEAD').trim()
+      const files = snapshotTree(rig.root)
+      const path = rig.env.PATH ?? ''
+      withOther(word)
+      const { code, json } = await rig.task('t-1', 'echo x >> a.txt', '--commit')
+      rig.env.PATH = path
+      expect(json.error).toMatchObject({
+        code: 'LANDING_FAILED',
+        message: expect.stringContaining('same moment'),
+      })
+      expect(code).not.toBe(0)
+      expect(message()).toBe('other')
+      expect(rig.git('rev-parse', 'HEAD^').trim()).toBe(then)
+      expect(rig.facts().status).toBe('')
+      expect(snapshotTree(rig.root)).toEqual(files)
+    },
+  )
+})
+
 describe('where a commit can not be made, nothing is begun', () => {
   const refused = async (): Promise<string> => {
     const { code, json } = await rig.task('t-1', 'echo x >> a.txt', '--commit')

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -121,12 +121,48 @@ test('after SIGKILL of the run itself: no other run while its programs live, the
   await until(() => !isRunning(pidIn('../outer')) && !isRunning(pidIn('../inner')))
 
   const status = await rig.here(['status', '--json'])
-  expect(status.json).toMatchObject({ openTurns: [] })
+  expect(status.json).toMatchObject({ openTurns: [], cutOffTask: { task: 't' } })
   expect((await rig.here(['log', '--json'])).json.turns).toMatchObject([{ kind: 'task', endReason: 'lost' }])
   expect((await rig.here(['undo', '--json'])).json).toMatchObject({ status: 'done' })
   expect(snapshotTree(rig.root)).toEqual(before)
+  expect((await rig.here(['status', '--json'])).json).toMatchObject({ cutOffTask: null })
   const next = await rig.task('u', 'echo u > u')
   expect(next.code).toBe(0)
+})
+
+describe.skipIf(spawnSync('script', ['--version']).status !== 0)('at a terminal', () => {
+  const inTerminal = (line: string) => {
+    const words = [process.execPath, MAIN, 'run', '--task', 't', '--', 'sh', '-c', line]
+    const command = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
+    const stdio = ['pipe', 'pipe', 'ignore'] as const
+    const child = spawn('script', ['-qec', command, '/dev/null'], {
+      cwd: rig.root,
+      env: rig.env,
+      stdio: [...stdio],
+    })
+    started.push(child)
+    child.stdout?.resume()
+    return { child, ended: once(child, 'exit').then(([code]) => Number(code)) }
+  }
+
+  test('the task has it, and Ctrl-C there ends the task, and takes it back', async () => {
+    const before = snapshotTree(rig.root)
+    const { child, ended } = inTerminal(STAYS)
+    await until(() => existsSync(rig.at('../ready')))
+    child.stdin?.write('\x03')
+    expect(await ended).toBe(130)
+    expect(snapshotTree(rig.root)).toEqual(before)
+    expect([pidIn('../inner'), pidIn('../outer')].filter(isRunning)).toEqual([])
+  })
+
+  test('what is typed goes to the task, and it can not be left suspended', async () => {
+    const { child, ended } = inTerminal('touch ../ready; read word </dev/tty; echo "$word" > typed')
+    await until(() => existsSync(rig.at('../ready')))
+    child.stdin?.write('\x1a')
+    child.stdin?.write('hello\n')
+    expect(await ended).toBe(0)
+    expect(rig.text('typed')).toBe('hello\n')
+  })
 })
 
 test('two runs in one tree are refused; the first goes on', async () => {

@@ -1,4 +1,5 @@
 import { describeSync, type SyncStatus } from '#sync/status.ts'
+import { cutOffInWords, findCutOff } from '#task/claim.ts'
 import type { Register } from './context.ts'
 import { formerInWords, listFormerHistories } from './former-places.ts'
 import { lookAfterTurns } from './look-after.ts'
@@ -13,6 +14,7 @@ export const register: Register = (program, context) => {
       const workspace = context.findWorkspace()
       const open = workspace === null ? [] : deps.log.listOpenTurns(workspace.id)
       const sync = describeSync(deps, context.env)
+      const cutOffTask = workspace === null ? null : findCutOff(deps, workspace)
       const formerHistories = listFormerHistories(deps, context.folder)
       const result = {
         workspace: workspace?.id ?? null,
@@ -25,6 +27,7 @@ export const register: Register = (program, context) => {
         })),
         ...sync,
         interruptedRestore: workspace === null ? null : (deps.log.findJournal(workspace.id)?.restore ?? null),
+        cutOffTask,
         formerHistories,
         disk: { bytes: deps.packs.bytesOnDisk(), budget: deps.config.diskBudgetBytes },
       }
@@ -35,6 +38,7 @@ export const register: Register = (program, context) => {
           `open turns: ${open.length === 0 ? 'none' : open.map(({ number }) => `@${number}`).join(' ')}`,
           ...describeInWords(sync),
           ...(result.interruptedRestore === null ? [] : ['a restore was cut off: run `turnback recover`']),
+          ...(cutOffTask === null ? [] : [cutOffInWords(cutOffTask)]),
           `store: ${result.disk.bytes} of ${result.disk.budget} bytes`,
         ].join('\n'),
       )

@@ -9,7 +9,7 @@ import { keptLine, named, pathLine } from './report-words.ts'
 export function taskResult({ task }: TaskPlan, end: TaskEnd): object {
   const { landed, failedDiff, rolledBack, movedHead, irreversible, interruptedBy } = end
   const { kept = [], failed = [], skipped = [], directories = [], error = null } = rolledBack?.leftovers ?? {}
-  const trouble = error ?? end.attempts.at(-1)?.landingTrouble?.toJSON() ?? null
+  const trouble = end.trouble?.toJSON() ?? error ?? end.attempts.at(-1)?.landingTrouble?.toJSON() ?? null
   return {
     task,
     outcome: end.outcome,
@@ -61,6 +61,7 @@ export function taskInWords({ log }: Pick<ClientDeps, 'log'>, plan: TaskPlan, en
       ? []
       : [`It could not be taken back: ${left.error.message} (${left.error.code})`]),
     ...(last?.landingTrouble == null ? [] : [landingInWords(last.landingTrouble)]),
+    ...(end.trouble === null ? [] : [`${end.trouble.message} (${end.trouble.code})`, end.trouble.remedy]),
     outcomeInWords(plan, end),
     ...(failedDiff === null || end.outcome === 'landed' ? [] : [`What the last try did: ${failedDiff}`]),
   ].join('\n')

@@ -1,5 +1,6 @@
-import { DomainError } from '@turnback/core'
+import { DomainError, isId, type TurnId, undoneMarks } from '@turnback/core'
 import type { AgentProcess, Deps, Workspace } from '#ports.ts'
+import { listRestoreFacts } from '#restore/facts.ts'
 import { listMarked } from '#store/task-processes.ts'
 
 /** One run at a time in a tree: with two, nobody could tell whose changes are whose, and neither could be taken back. */
@@ -13,9 +14,10 @@ interface Claim {
 
 type ClaimDeps = Pick<Deps, 'log' | 'processes'>
 
-/** What a run that was cut off left behind. */
+/** A run that was cut off, and whose work is in the tree still. */
 export interface CutOff {
   readonly task: string
+  readonly turn: TurnId
 }
 
 /**
@@ -23,14 +25,14 @@ export interface CutOff {
  * @returns the run before, when it was cut off
  * @throws TASK_RUNNING when another run has it, or what a run that was cut off had started still runs
  */
-export function takeTree(deps: ClaimDeps, workspace: Workspace, task: string): CutOff | null {
+export function takeTree(deps: Deps, workspace: Workspace, task: string): CutOff | null {
   const process_ = deps.processes.find(process.pid)
   if (process_ === null) throw new Error('invariant: this process is there')
   return deps.log.transact(() => {
     const before = findClaim(deps, workspace)
     if (before !== null) refuseIfThere(deps, workspace, before)
     putClaim(deps, workspace, { process: process_, task, group: null, mark: null })
-    return before === null ? null : { task: before.task }
+    return before === null ? null : toCutOff(deps, workspace, before)
   })
 }
 
@@ -44,6 +46,26 @@ export function noteGroup(deps: ClaimDeps, workspace: Workspace, group: number |
 
 export function giveTreeBack(deps: ClaimDeps, workspace: Workspace): void {
   deps.log.putFact(keyOf(workspace), null)
+}
+
+/** What nobody knows to be taken back yet; null when nothing was cut off. */
+export function findCutOff(deps: Deps, workspace: Workspace): CutOff | null {
+  const claim = findClaim(deps, workspace)
+  if (claim === null) return null
+  const { processes } = deps
+  const mayLive = processes.isOutOfSight(claim.process) || processes.isAlive(claim.process)
+  return mayLive ? null : toCutOff(deps, workspace, claim)
+}
+
+export function cutOffInWords({ task, turn }: CutOff): string {
+  return `Task ${task} was cut off, and what it did is in the tree: \`turnback restore ${turn}\` takes it back.`
+}
+
+function toCutOff(deps: Deps, workspace: Workspace, { task, mark }: Claim): CutOff | null {
+  const turn = mark?.slice(mark.indexOf('=') + 1) ?? ''
+  if (!isId(turn, 't') || deps.log.findTurn(turn) === null) return null
+  const isUndone = undoneMarks(listRestoreFacts(deps, workspace)).get(turn) === 'yes'
+  return isUndone ? null : { task, turn }
 }
 
 function refuseIfThere({ processes }: ClaimDeps, workspace: Workspace, claim: Claim): void {

@@ -27,13 +27,20 @@ const FIELDS = [
   ...['%s', '%b'],
 ].join('%x1f')
 
-/** Looks through what HEAD stands on for the latest commit of the task that was not taken back since. */
-export async function findLanding(git: Git, task: string): Promise<Landing> {
+/**
+ * Looks for the latest commit of the task that was not taken back since.
+ * @param where in what HEAD stands on, or in all that has a name
+ */
+export async function findLanding(
+  git: Git,
+  task: string,
+  where: 'HEAD' | '--all' = 'HEAD',
+): Promise<Landing> {
   const words = [`Task-Id: ${task}`, `Reverts-Task: ${task}`, 'This reverts commit']
   const args = ['--topo-order', '--reverse', '-i', '-F', ...words.map((word) => `--grep=${word}`)]
   const landed: TaskCommit[] = []
   let last: Landing = { kind: 'none' }
-  for (const commit of await readCommits(git, [...args, 'HEAD'])) {
+  for (const commit of await readCommits(git, [...args, where])) {
     if (commit.tasks.includes(task)) landed.push(commit)
     const at = findTakenBack(landed, commit, task)
     const [taken] = at < 0 ? [] : landed.splice(at, 1)

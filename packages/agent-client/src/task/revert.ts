@@ -11,7 +11,7 @@ import { findLanding, listLater, type TaskCommit } from './find-landed.ts'
 import { writeIndex } from './git-index.ts'
 import { followCommit } from './land.ts'
 import { conflictInWords, planRevert, type RevertConflict, type RevertedPath } from './plan-revert.ts'
-import { findRepository, prepareCommit, type Ready } from './repository.ts'
+import { findRepository, prepareCommit, type Ready, type Repository } from './repository.ts'
 import { revertTurns } from './revert-turns.ts'
 import { rollBackTurn } from './roll-back.ts'
 import { writeEntries } from './write-entries.ts'
@@ -54,6 +54,7 @@ export async function revertTask(ports: RevertPorts, task: string): Promise<Reve
       commit: landing.commit.commit,
       revertedBy: landing.by.commit,
     })
+  if (landing.kind === 'none') await refuseOtherBranch(repository, task)
   takeTree(deps, workspace, task)
   try {
     await waitForQuiet(deps, workspace, ports.callerPid)
@@ -64,6 +65,15 @@ export async function revertTask(ports: RevertPorts, task: string): Promise<Reve
   } finally {
     giveTreeBack(deps, workspace)
   }
+}
+
+/** Its turns say nothing of what this branch has. */
+async function refuseOtherBranch(repository: Repository | null, task: string): Promise<void> {
+  const elsewhere = repository === null ? null : await findLanding(repository.git, task, '--all')
+  if (elsewhere?.kind === 'landed')
+    throw refusal(`Task ${task} landed as ${short(elsewhere.commit)}, which is not on this branch.`, {
+      commit: elsewhere.commit.commit,
+    })
 }
 
 function refuseMixed({ commit, tasks, parents }: TaskCommit, task: string): void {

@@ -1,8 +1,9 @@
-import { type TurnId, utf8Bytes } from '@turnback/core'
+import { DomainError, type TurnId, utf8Bytes } from '@turnback/core'
 import { listIrreversible } from '#restore/irreversible.ts'
 import { removeOldTaskFiles, writeTaskFile } from '#store/task-files.ts'
+import { findAnyFault } from '#unusable.ts'
 import { type Land, makeAttempt } from './attempt.ts'
-import { giveTreeBack, takeTree } from './claim.ts'
+import { cutOffInWords, giveTreeBack, takeTree } from './claim.ts'
 import { type LandingWords, landTask } from './land.ts'
 import { findLastGood } from './last-good.ts'
 import { findRepository, prepareCommit, type Repository } from './repository.ts'
@@ -23,6 +24,8 @@ export interface TaskEnd {
   readonly movedHead: MovedHead | null
   readonly irreversible: readonly string[]
   readonly interruptedBy: StopSignal | null
+  /** What kept the tries from being gone on with: none of the task's own. */
+  readonly trouble: DomainError | null
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -40,10 +43,7 @@ export async function runTask(ports: TaskPorts, plan: TaskPlan, stop: Stop): Pro
   removeOldTaskFiles(deps.home, deps.clock.nowMs() - deps.config.retentionDays * DAY_MS)
   const cutOff = takeTree(deps, workspace, plan.task)
   try {
-    if (cutOff !== null)
-      ports.warn(
-        `Task ${cutOff.task} was cut off here before, and what it did is in the tree still; \`turnback undo\` takes it back.`,
-      )
+    if (cutOff !== null) ports.warn(cutOffInWords(cutOff))
     return await tryUntilPassed(ports, plan, stop, { land, repository })
   } finally {
     giveTreeBack(deps, workspace)
@@ -64,12 +64,39 @@ async function tryUntilPassed(
   ports: TaskPorts,
   plan: TaskPlan,
   stop: Stop,
-  { land, repository }: Ground,
+  ground: Ground,
 ): Promise<TaskEnd> {
   const attempts: Attempt[] = []
+  try {
+    const { failedDiff, stuck } = await tryAll(ports, plan, stop, ground, attempts)
+    const isDone = attempts.at(-1)?.outcome === 'passed' || plan.onFail === 'keep'
+    const rolledBack = isDone ? null : (stuck ?? (await takeAllBack(ports, attempts, ground.repository)))
+    return summarise(ports, attempts, { failedDiff, stop, rolledBack, trouble: null })
+  } catch (error) {
+    // The store is full, or somebody else has it: then the tries can not be gone on with, but what they did may go.
+    const trouble = findAnyFault(error) ?? error
+    const first = attempts[0]?.turn ?? findOpenTry(ports, plan)
+    if (!(trouble instanceof DomainError) || first === null) throw error
+    const rolledBack = plan.onFail === 'keep' ? null : await rollBack(ports, first, ground.repository)
+    return summarise(ports, attempts, { failedDiff: null, stop, rolledBack, trouble })
+  }
+}
+
+function findOpenTry({ deps, workspace }: TaskPorts, { task }: TaskPlan): TurnId | null {
+  const open = deps.log.listOpenTurns(workspace.id)
+  return open.find(({ kind, session }) => kind === 'task' && session === task)?.turn ?? null
+}
+
+/** Tries until one passes, or none may follow. @param attempts gets each */
+async function tryAll(
+  ports: TaskPorts,
+  plan: TaskPlan,
+  stop: Stop,
+  { land, repository }: Ground,
+  attempts: Attempt[],
+): Promise<{ readonly failedDiff: string | null; readonly stuck: RolledBack | null }> {
   let failedDiff: string | null = null
-  let stuck: RolledBack | null = null
-  while (attempts.length <= plan.retries && stop.signal === null && stuck === null) {
+  while (attempts.length <= plan.retries && stop.signal === null) {
     const attempt = attempts.length + 1
     ports.progress(`try ${attempt} of ${plan.retries + 1}: ${plan.line}`)
     const earlier = attempts.map(({ turn }) => turn)
@@ -77,15 +104,13 @@ async function tryUntilPassed(
       land([...earlier, turn]),
     )
     attempts.push(made)
-    if (made.outcome === 'passed') return summarise(ports, attempts, { failedDiff, stop, rolledBack: null })
+    if (made.outcome === 'passed') break
     failedDiff = writeFailedDiff(ports, plan, made)
-    if (isFinal(made, plan)) break
-    if (attempts.length <= plan.retries) stuck = await prepareNext(ports, plan, attempts, repository)
+    if (isFinal(made, plan) || attempts.length > plan.retries) break
+    const stuck = await prepareNext(ports, plan, attempts, repository)
+    if (stuck !== null) return { failedDiff, stuck }
   }
-  return summarise(ports, attempts, {
-    ...{ failedDiff, stop },
-    rolledBack: plan.onFail === 'keep' ? null : (stuck ?? (await takeAllBack(ports, attempts, repository))),
-  })
+  return { failedDiff, stuck: null }
 }
 
 /** Another try would meet the same. */
@@ -144,15 +169,21 @@ export function whyItFailed({ exit, failedVerify, outcome, landingTrouble }: Att
 function summarise(
   ports: TaskPorts,
   attempts: readonly Attempt[],
-  end: { readonly failedDiff: string | null; readonly stop: Stop; readonly rolledBack: RolledBack | null },
+  end: {
+    readonly failedDiff: string | null
+    readonly stop: Stop
+    readonly rolledBack: RolledBack | null
+    readonly trouble: DomainError | null
+  },
 ): TaskEnd {
   const landed = attempts.find(({ outcome }) => outcome === 'passed')
   const turns: TurnId[] = attempts.map(({ turn }) => turn)
   const moved = attempts.flatMap(({ movedHead, outcome }) => (outcome === 'passed' ? [] : (movedHead ?? [])))
   const movedHead = joinMoves(moved)
+  const isNothing = attempts.length === 0 && end.trouble === null
   const isWhole = end.rolledBack?.isWhole === true && movedHead === null
   return {
-    outcome: landed !== undefined ? 'landed' : isWhole || attempts.length === 0 ? 'rolled-back' : 'failed',
+    outcome: landed !== undefined ? 'landed' : isWhole || isNothing ? 'rolled-back' : 'failed',
     attempts,
     landed: landed?.landed ?? null,
     failedDiff: landed === undefined || attempts.length > 1 ? end.failedDiff : null,
@@ -160,6 +191,7 @@ function summarise(
     movedHead,
     irreversible: listIrreversible(ports.deps, turns),
     interruptedBy: end.stop.signal,
+    trouble: end.trouble,
   }
 }
 

@@ -45,12 +45,24 @@ export async function runStep(
     output: ports.isJson ? 'talk' : 'ours',
   })
   const group = await child.group
-  noteGroup(ports.deps, ports.workspace, group, markOf(running))
-  const end = await waitFor(child, group, running.stop)
+  const end = await orEndIt(group, () => {
+    noteGroup(ports.deps, ports.workspace, group, markOf(running))
+    return waitFor(child, group, running.stop)
+  })
   // At a terminal its Ctrl-C reaches the program that has it, and not us.
   if (child.isInTerminal && (end.signal === 'SIGINT' || end.exit === 130)) running.stop.ask('SIGINT')
   await note(ports, plan, running, 'tool.after', line)
   return { ...end, group }
+}
+
+/** Whatever goes wrong here, nothing that was started stays behind. */
+async function orEndIt<T>(group: number | null, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (group !== null) await endGroup(group)
+    throw error
+  }
 }
 
 async function waitFor(child: Child, group: number | null, stop: Stop): Promise<ChildEnd> {
