@@ -77,12 +77,17 @@ test('each agent hears its own words for the same events', async () => {
   for (const agent of AGENTS) await run('install', agent)
   const hooksOf = (file: string) => JSON.parse(read(join(user, file))).hooks
   expect(hooksOf('.codex/hooks.json').Interrupt).toEqual([
-    { hooks: [{ type: 'command', command: `'${TURNBACK}' hook codex`, timeout: 15 }] },
+    { hooks: [{ type: 'command', command: `'${TURNBACK}' hook codex`, timeout: 3 }] },
   ])
   expect(hooksOf('.gemini/settings.json').BeforeAgent).toEqual([
     {
       hooks: [
-        { type: 'command', name: 'turnback', command: `'${TURNBACK}' hook gemini-cli`, timeout: 15_000 },
+        {
+          type: 'command',
+          name: 'turnback',
+          command: `'${TURNBACK}' hook gemini-cli || true`,
+          timeout: 15_000,
+        },
       ],
     },
   ])

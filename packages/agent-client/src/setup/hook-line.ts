@@ -1,5 +1,10 @@
 import type { AgentName } from '#adapters/adapter.ts'
 
+/** For agents whose hooks, when they cannot be started, stop the agent: a checkout that was moved must not. */
+export function harmless(line: string): string {
+  return `${line} || true`
+}
+
 /** What an agent's settings call. Quoted always, so that blanks, quotes and `$` in the path are only letters. */
 export function hookLine(program: string, agent: AgentName, event: string | null = null): string {
   const words = [`'${program.replaceAll("'", `'\\''`)}'`, 'hook', agent]

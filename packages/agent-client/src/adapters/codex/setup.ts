@@ -19,9 +19,16 @@ const EVENTS = [
   'SessionEnd',
 ]
 
+/** It waits for these no longer, and warns of a longer time (seen in 0.171.0). */
+const LAST_EVENTS: ReadonlySet<string> = new Set(['Interrupt', 'SessionEnd'])
+const LAST_SECONDS = 3
+
 function hooks({ program }: SetupFacts): HookEntry[] {
-  const entry = { type: 'command', command: hookLine(program, 'codex'), timeout: TIMEOUT_SECONDS }
-  return EVENTS.map((event) => ({ event, matcher: null, entry }))
+  const command = hookLine(program, 'codex')
+  return EVENTS.map((event) => {
+    const timeout = LAST_EVENTS.has(event) ? LAST_SECONDS : TIMEOUT_SECONDS
+    return { event, matcher: null, entry: { type: 'command', command, timeout } }
+  })
 }
 
 function folder({ env, user, level, project }: SetupFacts): string {

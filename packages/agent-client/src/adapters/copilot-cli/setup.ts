@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { hookLine } from '#setup/hook-line.ts'
+import { harmless, hookLine } from '#setup/hook-line.ts'
 import { type AgentSetup, type HookEntry, type SetupFacts, TIMEOUT_SECONDS } from '#setup/setup.ts'
 
 const EVENTS = [
@@ -13,17 +13,14 @@ const EVENTS = [
   'sessionEnd',
 ]
 
-/**
- * It refuses a tool whose hook fails. So a checkout that is no longer where it was must not fail it; by itself the
- * program never does.
- */
+/** It refuses a tool whose hook fails (seen in 1.0.102). */
 function hooks({ program }: SetupFacts): HookEntry[] {
   return EVENTS.map((event) => ({
     event,
     matcher: null,
     entry: {
       type: 'command',
-      bash: `${hookLine(program, 'copilot-cli', event)} || true`,
+      bash: harmless(hookLine(program, 'copilot-cli', event)),
       timeoutSec: TIMEOUT_SECONDS,
     },
   }))

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
-import { hookLine } from '#setup/hook-line.ts'
+import { harmless, hookLine } from '#setup/hook-line.ts'
 import { type AgentSetup, type Edit, type HookEntry, type SetupFacts, TIMEOUT_SECONDS } from '#setup/setup.ts'
 
 const EVENTS = ['BeforeAgent', 'BeforeTool', 'AfterTool', 'AfterAgent', 'SessionEnd']
 
+/** It refuses a prompt whose hook cannot be started (seen in 0.61.0). */
 function hooks({ program }: SetupFacts): HookEntry[] {
   const entry = {
-    ...{ type: 'command', name: 'turnback', command: hookLine(program, 'gemini-cli') },
+    ...{ type: 'command', name: 'turnback', command: harmless(hookLine(program, 'gemini-cli')) },
     // Milliseconds here.
     timeout: TIMEOUT_SECONDS * 1000,
   }
