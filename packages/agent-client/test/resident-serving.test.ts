@@ -153,6 +153,40 @@ describe.each([
       expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('NO_OPEN_TURN') })
     },
   )
+
+  test.skipIf(!isInstalled(shell[0]))('what a hook is given arrives whole, however long', async () => {
+    const tree = makeTree(`hooks-in-${shell.join('-')}`)
+    rig.starts()
+    const news = (name: string, bytes: number, end: string) => {
+      const about = { session_id: `of ${tree}`, prompt_id: 'p', cwd: tree, hook_event_name: 'PreToolUse' }
+      // The path is what is lost first.
+      const text = JSON.stringify({
+        ...about,
+        tool_name: 'Write',
+        é: '',
+        tool_input: { file_path: join(tree, name) },
+      })
+      const rest = Math.max(0, bytes - Buffer.byteLength(text + end))
+      return `${text.replace('"é":""', () => `"é":${JSON.stringify('\\'.repeat(rest / 2))}`)}${end}`
+    }
+    // Around what is read in one go, beyond what a pipe holds, and with a line's end.
+    const sizes = [0, 1022, 1023, 1024, 1025, 1026, 200_000]
+    for (const bytes of sizes) {
+      for (const end of ['', '\n']) {
+        const name = `${bytes}${end === '' ? '' : ' and a line’s end'}`
+        const input = news(name, bytes, end)
+        expect(await rig.run(['hook', 'claude-code'], { cwd: tree, shell, input })).toMatchObject({ code: 0 })
+        writeFileSync(join(tree, name), name)
+      }
+    }
+    await rig.json(['end', '--session', `of ${tree}`], { cwd: tree })
+    expect(rig.starts()).toEqual([])
+    const { entries } = await rig.json(['show', 'last'], { cwd: tree })
+    if (!Array.isArray(entries)) throw new Error('no entries')
+    expect(entries.map(({ source }) => source)).toEqual(
+      Array.from({ length: 2 * sizes.length }, () => 'tool'),
+    )
+  })
 })
 
 function isInstalled(shell = ''): boolean {
