@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -13,6 +14,7 @@ import { dirname, join } from 'node:path'
 import { parse as parseToml } from 'smol-toml'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { AGENTS } from '#adapters/adapter.ts'
+import { hookLine } from '#setup/hook-line.ts'
 import { runHere } from './support/command-here.ts'
 import { TURNBACK, turnback } from './support/command-line.ts'
 import { snapshotTree } from './support/tree-snapshot.ts'
@@ -279,4 +281,23 @@ test('all files of an agent or none: what cannot be written last takes back what
   await run('install', 'claude-code')
   await run('uninstall', 'claude-code')
   expect(read(join(user, '.claude/settings.json'))).toBe('{"model":"x"}')
+})
+
+test('a store that cannot be opened is no reason to keep the hooks', async () => {
+  await run('install', 'claude-code')
+  put(join(top, 'home/config.json'), '{ no json')
+  expect(await run('uninstall', 'claude-code')).toMatchObject({
+    code: 0,
+    json: { installed: false, lastFired: null },
+  })
+  expect([...snapshotTree(user).keys()]).toEqual([])
+})
+
+test('a line starts the program whatever its path holds', () => {
+  const program = join(top, 'it\'s $(touch no) "here"; `x`/turnback')
+  put(program, '#!/bin/sh\necho "$@"\n', 0o755)
+  const line = hookLine(program, 'copilot-cli', 'preToolUse')
+  expect(execFileSync('/bin/sh', ['-c', line], { cwd: top, encoding: 'utf8' })).toBe(
+    'hook copilot-cli preToolUse\n',
+  )
 })

@@ -11,7 +11,7 @@ import { getSetup, listSetups } from '#setup/setups.ts'
 import { findTrust } from '#setup/trust.ts'
 import type { Context, Register } from './context.ts'
 import { exitOf } from './exit-code.ts'
-import { findSetupFacts } from './setup-facts.ts'
+import { findLastFired, findSetupFacts } from './setup-facts.ts'
 
 interface InstallOptions {
   readonly project?: boolean
@@ -93,7 +93,7 @@ async function install(
     files: changes.map(({ now }) => now.file),
     installed: !isDryRun || changed.length === 0,
     trusted,
-    lastFired: context.deps.log.findFact(`fired:${setup.name}`),
+    lastFired: findLastFired(context, setup.name),
     ...{ changed, notes },
     ...(isDryRun ? { dryRun: true, diff } : {}),
   }
@@ -156,7 +156,7 @@ function lookAt(
 ): { readonly result: object; readonly words: string } {
   const { name, title } = setup
   const program = findOnPath(setup.programs, facts.env)
-  const lastFired = context.deps.log.findFact(`fired:${name}`)
+  const lastFired = findLastFired(context, name)
   try {
     const { changes } = planAgent(home, setup, facts)
     const files = changes.map(({ now }) => now.file)

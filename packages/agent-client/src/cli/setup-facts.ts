@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { DomainError } from '@turnback/core'
+import type { AgentName } from '#adapters/adapter.ts'
 import { findHome } from '#config.ts'
 import { findProgram } from '#resident/service.ts'
 import { isThere } from '#setup/settings-file.ts'
@@ -16,6 +17,16 @@ export function findSetupFacts(context: Context, level: Level, mcp: boolean): Se
     project: level === 'project' ? getProject(context) : findProject(context),
     program: findProgram(),
     exists: isThere,
+  }
+}
+
+/** When the agent last told of a turn. Null too when the store cannot be opened: settings can be put in order all the same. */
+export function findLastFired(context: Context, agent: AgentName): string | null {
+  try {
+    return context.deps.log.findFact(`fired:${agent}`)
+  } catch (error) {
+    if (error instanceof DomainError) return null
+    throw error
   }
 }
 

@@ -5,7 +5,7 @@ import { listRecords } from '#setup/install-record.ts'
 import { diffSettings } from '#setup/settings-diff.ts'
 import { getSetup } from '#setup/setups.ts'
 import type { Context, Register } from './context.ts'
-import { findSetupFacts } from './setup-facts.ts'
+import { findLastFired, findSetupFacts } from './setup-facts.ts'
 
 interface UninstallOptions {
   readonly project?: boolean
@@ -43,7 +43,7 @@ async function uninstall(context: Context, name: string, options: UninstallOptio
     files: changed.map(({ now }) => now.file),
     installed: isDryRun && changed.length > 0,
     trusted: false,
-    lastFired: context.deps.log.findFact(`fired:${setup.name}`),
+    lastFired: findLastFired(context, setup.name),
     left: left.map(({ file }) => file),
     ...(isDryRun ? { dryRun: true, diff } : {}),
   }
