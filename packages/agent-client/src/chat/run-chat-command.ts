@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
-import { limits } from '@turnback/core'
+import { type StdioOptions, spawn } from 'node:child_process'
 import type { Environment } from '#config.ts'
+import { openUnnamedFile } from '#store/unnamed-file.ts'
 import type { ChatCommand } from './chat-command.ts'
 
 export const CHAT_USAGE = `Not understood, and nothing was done. What Turnback takes here:
@@ -10,9 +10,7 @@ export const CHAT_USAGE = `Not understood, and nothing was done. What Turnback t
   /turnback preview 12, /turnback log
 With --dry-run it only tells what would be done.`
 
-/** An agent gives up on its hook a little later. */
-const WAIT_MS = (limits.hookWaitSeconds - 2) * 1000
-const CHARACTERS = 8000
+const BYTES = 8000
 
 export interface ChatPlace {
   /** Absolute path of `bin/turnback`. */
@@ -22,40 +20,57 @@ export interface ChatPlace {
   /** The process that asks: the agent, or what it started. */
   readonly callerPid: number
   readonly env: Environment
+  /** How long the agent is kept waiting. */
+  readonly waitMs: number
 }
 
 /**
  * Runs the command in a process of its own, which goes on when the agent waits no longer.
  * @returns what it says to the person
  */
-export function runChatCommand(
-  { words, isOfSession }: ChatCommand,
-  { program, folder, session, callerPid, env }: ChatPlace,
-): Promise<string> {
+export async function runChatCommand(command: ChatCommand, place: ChatPlace): Promise<string> {
+  // No pipe: who writes into one that nobody reads any more dies of it, and a restore is to be brought to its end.
+  const output = openUnnamedFile()
+  try {
+    const outcome = await start(wordsOf(command, place), place, output.fd)
+    const said = output.read(BYTES).toString('utf8')
+    switch (outcome) {
+      case 'ended':
+        return said.trimEnd()
+      case 'late':
+        return `${said}Turnback is still at it. \`turnback log\` shows when it is done, \`turnback status\` if not.`
+      default:
+        return `Turnback could not be started: ${outcome.message}`
+    }
+  } finally {
+    output.close()
+  }
+}
+
+function wordsOf({ words, isOfSession }: ChatCommand, { session, callerPid }: ChatPlace): string[] {
   const [name = '', ...rest] = words
-  const more = [
+  return [
+    name,
     ...(isOfSession ? [`--session=${session}`] : []),
     ...(ACTS.has(name) ? [`--asked-by=${callerPid}`] : []),
+    ...rest,
   ]
-  const { promise, resolve } = Promise.withResolvers<string>()
-  const child = spawn(program, ['-C', folder, name, ...more, ...rest], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      if (said.length < CHARACTERS) said += text
-    })
+}
+
+function start(
+  words: readonly string[],
+  { program, folder, env, waitMs }: ChatPlace,
+  output: number,
+): Promise<'ended' | 'late' | Error> {
+  const { promise, resolve } = Promise.withResolvers<'ended' | 'late' | Error>()
+  const stdio: StdioOptions = ['ignore', output, output]
+  const child = spawn(program, ['-C', folder, ...words], { env, stdio, detached: true })
   const timer = setTimeout(() => {
     child.unref()
-    resolve(
-      `${said}Turnback is still at it. \`turnback log\` shows when it is done, \`turnback status\` if not.`,
-    )
-  }, WAIT_MS)
-  child.on('error', ({ message }) => resolve(`Turnback could not be started: ${message}`))
-  child.on('close', () => resolve(said.trimEnd()))
+    resolve('late')
+  }, waitMs)
+  child.on('error', resolve)
+  child.on('close', () => resolve('ended'))
   return promise.finally(() => clearTimeout(timer))
 }
 

@@ -7,6 +7,10 @@ import type { Context } from './context.ts'
 /** Where Claude Code says that a prompt comes from. What a model has arranged for itself is none of the person's. */
 const BY_PERSON: ReadonlySet<string | null> = new Set([null, 'user', 'sdk'])
 
+/** A hook's agent gives up after fifteen seconds; `bin/turnback` gives up on the resident after ten. */
+const ALONE_SECONDS = 12
+const SERVED_SECONDS = 8
+
 /**
  * Carries out a prompt that is a command to us, in the model's place: no turn begins. Only the person's own words count.
  * @returns what the hook prints, or null for all other news
@@ -33,6 +37,7 @@ export async function answerChatCommand(
     session: asked.session,
     callerPid: context.callerPid,
     env: context.env,
+    waitMs: (context.caller.isWaiting === undefined ? ALONE_SECONDS : SERVED_SECONDS) * 1000,
   })
   return adapter.refuse(report)
 }
