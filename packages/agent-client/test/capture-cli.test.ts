@@ -77,6 +77,12 @@ test('a turn from begin to cat, with the shapes of the contract', () => {
       seq: 1,
     })
   }
+  expect(rig.run(['show', 'last']).stdout.split('\n').slice(1, 4)).toEqual([
+    'from standard input',
+    'M a.txt (unknown)',
+    'A c.txt (unknown)',
+  ])
+  expect(rig.run(['show', 'last']).stdout).toMatch(/^@1 {2}t_\w+ {2}agent {2}test {2}\S+Z {2}completed$/m)
   expect(rig.run(['cat', 'last', '../a.txt', '--before'], { cwd: rig.at('sub') }).stdout).toBe('old\n')
   expect(rig.run(['cat', 'last', rig.at('a.txt')]).stdout).toBe('new\n')
   expect(rig.run(['log', '--path', 'sub', '--json']).json).toEqual({ turns: [] })

@@ -1,4 +1,5 @@
 import { DomainError } from '@turnback/core'
+import { AGENTS } from '#adapters/adapter.ts'
 import { findHome } from '#config.ts'
 import type { Home } from '#ports.ts'
 import { carryOut, isChange } from '#setup/change-settings.ts'
@@ -24,8 +25,8 @@ interface InstallOptions {
 export const register: Register = (program, context) => {
   program
     .command('install')
-    .argument('[agent]', 'whose settings are to call this program; without it, which agents are here is said')
-    .option('--project', 'in this project’s own settings instead of yours')
+    .argument('[agent]', `${AGENTS.join(', ')}; without it, says which are here`)
+    .option('--project', 'in this project’s own settings, which its repository holds, instead of yours')
     .option('--all', 'for every agent that is here')
     .option('--dry-run', 'show what would change, and change nothing')
     .option('--mcp', 'offer the agent the MCP server too')
@@ -100,7 +101,11 @@ async function install(
   const lines = changes.map(
     ({ now }) => `  ${changed.includes(now.file) ? 'written  ' : 'unchanged'} ${now.file}`,
   )
-  const told = [`${setup.title} tells Turnback of its turns from now on.`, ...lines, ...notes].join('\n')
+  const head =
+    trusted === false
+      ? `${setup.title} has the hooks in its settings, and runs none of them here yet:`
+      : `${setup.title} tells Turnback of its turns from now on.`
+  const told = [head, ...lines, ...notes].join('\n')
   if (!isDryRun) return { result, words: told, diff: null }
   return { result, words: `${setup.title}: nothing would change.`, diff }
 }
@@ -146,7 +151,7 @@ function inWords({ title }: AgentSetup, { message, remedy }: DomainError): strin
   return `${title}: ${message} ${remedy}`
 }
 
-const NONE = 'No agent that is known was found here, neither its program on the PATH nor its settings.'
+const NONE = `No agent was found here, neither its program on the PATH nor its settings. Known are: ${AGENTS.join(', ')}. \`turnback install NAME\` prepares the settings of one all the same.`
 
 function lookAt(
   context: Context,

@@ -105,7 +105,7 @@ function translate(error: unknown): unknown {
   if (error.exitCode === EXIT.done) return null
   // Its own message is only a mark: options, and no command.
   if (error.code === 'commander.help') return usage('No command was given.')
-  return usage(error.message)
+  return usage(error.message.replace(/^error: /, ''))
 }
 
 function isVersion(error: unknown): boolean {

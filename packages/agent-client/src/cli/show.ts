@@ -38,14 +38,21 @@ function describeOpen(deps: ClientDeps, workspace: Workspace, row: TurnRow) {
   }
 }
 
-type Shown = Pick<TurnManifest, 'number' | 'turn' | 'kind' | 'startedAt' | 'prompt' | 'entries' | 'skipped'>
+type Shown = Pick<
+  TurnManifest,
+  'number' | 'turn' | 'kind' | 'agent' | 'startedAt' | 'endReason' | 'prompt' | 'entries' | 'skipped'
+>
 
 function inWords(manifest: Shown, { pinned, isOpen }: TurnRow): string {
+  const { agent, endReason, kind } = manifest
   const marks = `${isOpen ? '  [open]' : ''}${pinned ? '  [pinned]' : ''}`
-  const head = `@${manifest.number}  ${manifest.turn}  ${manifest.kind}  ${manifest.startedAt}${marks}`
-  const entries = manifest.entries.map(
-    (entry) => `${letterOf(entry)} ${onOneLine(entry.path)}${entry.sealed ? ' (sealed)' : ''}`,
-  )
+  const who = agent === null ? kind : `${kind}  ${onOneLine(agent.name)}`
+  const how = endReason === null ? '' : `  ${endReason}`
+  const head = `@${manifest.number}  ${manifest.turn}  ${who}  ${manifest.startedAt}${how}${marks}`
+  const entries = manifest.entries.map((entry) => {
+    const notes = [entry.source, ...(entry.sealed ? ['sealed'] : [])]
+    return `${letterOf(entry)} ${onOneLine(entry.path)} (${notes.join(', ')})`
+  })
   const skipped = manifest.skipped.map(({ path, reason }) => `! ${onOneLine(path)} (${reason})`)
   return [head, ...(manifest.prompt === null ? [] : [manifest.prompt]), ...entries, ...skipped].join('\n')
 }

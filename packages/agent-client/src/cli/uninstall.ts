@@ -1,3 +1,4 @@
+import { AGENTS } from '#adapters/adapter.ts'
 import { findHome } from '#config.ts'
 import { type Change, carryOut, isChange } from '#setup/change-settings.ts'
 import { planRemoval } from '#setup/install-agent.ts'
@@ -15,7 +16,7 @@ interface UninstallOptions {
 export const register: Register = (program, context) => {
   program
     .command('uninstall')
-    .argument('<agent>', 'whose settings are to call this program no more')
+    .argument('<agent>', AGENTS.join(', '))
     .option('--project', 'only in this project’s own settings; else in yours too')
     .option('--dry-run', 'show what would change, and change nothing')
     .description('take out of an agent’s settings what `install` put there, and nothing else')

@@ -11,11 +11,16 @@ const SETUPS: Readonly<Record<AgentName, () => Promise<{ readonly setup: AgentSe
   cursor: () => import('#adapters/cursor/setup.ts'),
 }
 
-/** @throws USAGE with the names that there are */
+/** @throws USAGE with the names that there are, and the one that is likely meant */
 export async function getSetup(name: string): Promise<AgentSetup> {
   const known = AGENTS.find((each) => each === name)
   if (known !== undefined) return (await SETUPS[known]()).setup
-  const message = `There is no agent ${JSON.stringify(name)}. Known are: ${AGENTS.join(', ')}.`
+  // Its program is often called by another name: `claude`, `copilot`.
+  const meant = (await listSetups()).find(
+    (setup) => setup.programs.includes(name) || (name !== '' && setup.name.startsWith(name)),
+  )
+  const hint = meant === undefined ? '' : ` Do you mean ${meant.name}?`
+  const message = `There is no agent ${JSON.stringify(name)}.${hint}`
   throw new DomainError('USAGE', { agent: name, known: [...AGENTS] }, { message })
 }
 
