@@ -226,3 +226,23 @@ function anyEvent(pick: <T>(list: readonly T[]) => T, now: number): TurnEvent {
     { type: 'look-after', nowMs: now },
   ])
 }
+
+test('a turn that its person broke off keeps nobody waiting, and is interrupted whatever comes next', () => {
+  const now = Date.parse('2026-11-30T12:00:00Z')
+  const open = { key: 'k', lastEventMs: now, toolsInFlight: 1, agent: 'lives', isInterrupted: true } as const
+  expect(isBusy(open, now)).toBe(false)
+  expect(isBusy({ ...open, isInterrupted: false }, now), 'else it is').toBe(true)
+  const events: readonly TurnEvent[] = [
+    { type: 'begin', key: 'next' },
+    { type: 'turn.start', key: 'next', atMs: now },
+    { type: 'session.end' },
+    { type: 'restore' },
+    { type: 'look-after', nowMs: now },
+  ]
+  for (const event of events) {
+    for (const agent of ['lives', 'gone', 'unknown'] as const) {
+      const { close } = decideTurn({ open: { ...open, agent }, closed: null }, event)
+      expect(close).toEqual({ reason: 'interrupted', lateEnd: true })
+    }
+  }
+})
