@@ -217,7 +217,7 @@ async function explain(
   })
 }
 
-export function refusal(message: string, details: Record<string, unknown> = {}): DomainError {
+function refusal(message: string, details: Record<string, unknown> = {}): DomainError {
   return new DomainError('REVERT_REFUSED', details, { message })
 }
 
