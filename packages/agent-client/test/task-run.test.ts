@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { TaskRig } from './support/task-rig.ts'
 import { snapshotTree } from './support/tree-snapshot.ts'
@@ -117,6 +117,18 @@ test('a command that is not there fails, and words after -- are not ours', async
   ])
   expect(gone.code).toBe(1)
   expect(gone.json).toMatchObject({ outcome: 'rolled-back', attempts: [{ exit: 127 }] })
+})
+
+test('without git a task is run and taken back all the same; only a commit is refused', async () => {
+  const before = snapshotTree(rig.root)
+  mkdirSync(`${rig.top}/bin`)
+  symlinkSync('/bin/sh', `${rig.top}/bin/sh`)
+  rig.env.PATH = `${rig.top}/bin`
+  const { code, json, stderr } = await rig.task('t-1', 'echo more >> a.txt; exit 1')
+  expect([code, json.outcome]).toEqual([1, 'rolled-back'])
+  expect(stderr).toContain('git can not be started')
+  expect(snapshotTree(rig.root)).toEqual(before)
+  expect((await rig.task('t-2', 'true', '--commit')).code).toBe(3)
 })
 
 test('steps that passed are checkpoints of the task', async () => {

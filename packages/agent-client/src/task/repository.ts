@@ -17,7 +17,10 @@ export interface Repository {
   readonly index: IndexEntries
 }
 
-/** The repository that the workspace lies in, or null when there is none, or no git. */
+/**
+ * The repository that the workspace lies in, or null when there is none.
+ * @throws TASK_REFUSED when there is one and git can not be started, or does not want to work in it
+ */
 export async function findRepository(
   workspace: Pick<Workspace, 'root'>,
   env: Readonly<Record<string, string | undefined>>,
@@ -26,8 +29,9 @@ export async function findRepository(
   const here = new Git(workspace.root, env)
   const args = ['rev-parse', '--is-inside-work-tree', '--show-object-format', '--show-prefix']
   const asked = await here.run(args)
+  if (asked.status !== 0) throw refusal(`Git does not work here. ${asked.words}`)
   const [inside, format, prefix = ''] = asked.stdout.toString('latin1').split('\n')
-  if (asked.status !== 0 || inside !== 'true') return null
+  if (inside !== 'true') return null
   const top = await here.getLine('TASK_REFUSED', ['rev-parse', '--show-toplevel'])
   const git = new Git(top, env, format === 'sha256' ? 64 : 40)
   const branch = await git.run(['symbolic-ref', '--quiet', 'HEAD'])

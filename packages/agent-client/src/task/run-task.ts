@@ -36,7 +36,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
  */
 export async function runTask(ports: TaskPorts, plan: TaskPlan, stop: Stop): Promise<TaskEnd> {
   const { deps, workspace } = ports
-  const repository = await findRepository(workspace, ports.env)
+  const repository = await findRepositoryFor(ports, plan)
   const ready = plan.commit ? await prepareCommit(repository, deps.git(workspace.root).operation) : null
   const land = (turns: readonly TurnId[]): Land | null =>
     ready === null ? null : () => landTask(ports, ready, turns, wordsOf(plan))
@@ -47,6 +47,17 @@ export async function runTask(ports: TaskPorts, plan: TaskPlan, stop: Stop): Pro
     return await tryUntilPassed(ports, plan, stop, { land, repository })
   } finally {
     giveTreeBack(deps, workspace)
+  }
+}
+
+/** Who wants no commit can do without git; then what a failed task staged stays staged. */
+async function findRepositoryFor(ports: TaskPorts, plan: TaskPlan): Promise<Repository | null> {
+  try {
+    return await findRepository(ports.workspace, ports.env)
+  } catch (error) {
+    if (plan.commit || !(error instanceof DomainError)) throw error
+    ports.warn(`${error.message} What is staged is not looked at.`)
+    return null
   }
 }
 
