@@ -20,7 +20,7 @@ const COMMAND_TIMEOUT_MS = 60_000
 
 /** An agent at work. */
 export interface Run {
-  readonly pid: number
+  kill(signal: NodeJS.Signals): void
   readonly model: Model
   readonly ended: Promise<Ended>
 }
@@ -101,6 +101,8 @@ export class Desk {
       cwd: this.tree,
       env: { ...this.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own, so that a signal to all of it reaches nobody else.
+      detached: true,
     })
     let said = ''
     for (const stream of [child.stdout, child.stderr])
@@ -113,7 +115,9 @@ export class Desk {
       clearTimeout(timer)
       return { code, signal, said, ms: performance.now() - since }
     })
-    return { pid: child.pid ?? 0, model, ended }
+    const pid = child.pid ?? 0
+    const kill = (signal: NodeJS.Signals) => process.kill(this.kit.restartsItself ? -pid : pid, signal)
+    return { kill, model, ended }
   }
 
   snapshot(): TreeSnapshot {

@@ -86,7 +86,7 @@ export function describeAgent(kit: Kit): void {
           ...kit.shell(holding(desk, 'rm src/old.txt')),
         ])
         await waitFor(() => existsSync(join(desk.signs, 'held')), run)
-        process.kill(run.pid, signal)
+        run.kill(signal)
         await run.ended
         letGo(desk)
         const turn = await waitForEnd(desk)
@@ -210,7 +210,9 @@ async function workAndUndo(desk: Desk): Promise<void> {
     'src/old.txt: gone',
   ])
   const turns = listTurns(desk)
-  expect(turns, JSON.stringify(turns)).toHaveLength(1)
+  expect(turns.map(({ prompt, endReason }) => ({ prompt, endReason }))).toEqual([
+    { prompt: expect.stringContaining('Do all of it'), endReason: 'completed' },
+  ])
   const manifest = desk.turnback('show', turns[0]?.turn ?? '') as Manifest
   expect(manifest).toMatchObject({
     agent: { name: kit.agent },

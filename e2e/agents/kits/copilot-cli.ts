@@ -8,7 +8,7 @@ export const copilotCli: Kit = {
   listens: false,
   prepare: () => undefined,
   start: (prompt, { modelUrl, goesOn }) => ({
-    args: ['-p', prompt, '--allow-all-tools', ...(goesOn ? ['--continue'] : [])],
+    args: ['-p', prompt, '--allow-all-tools', '--allow-all-paths', ...(goesOn ? ['--continue'] : [])],
     env: {
       COPILOT_OFFLINE: 'true',
       COPILOT_PROVIDER_BASE_URL: `${modelUrl}/v1`,

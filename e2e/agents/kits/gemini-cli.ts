@@ -7,6 +7,7 @@ import type { Kit } from './kit.ts'
 export const geminiCli: Kit = {
   agent: 'gemini-cli',
   protocol: geminiGenerate,
+  restartsItself: true,
   listens: true,
   prepare: ({ home }) => {
     const folder = join(home, '.gemini')

@@ -34,6 +34,8 @@ export interface Kit {
   create(file: string, text: string): readonly Step[]
   edit(file: string, before: string, after: string): readonly Step[]
   shell(command: string): readonly Step[]
+  /** It starts itself anew and waits for that: a signal reaches both, as from a terminal. */
+  readonly restartsItself?: boolean
   /** Whether it takes what a hook tells it at the beginning of a turn. */
   readonly listens: boolean
   /** How a turn ends when the agent is ended in the middle of a tool, or its model refuses. */
