@@ -22,7 +22,8 @@ export interface HookRecorder {
 /** Replaces `program` by the recorder in the given files. @throws when none of them calls it */
 export function recordHooks(program: string, files: readonly string[], folder: string): HookRecorder {
   mkdirSync(folder)
-  const script = join(folder, 'record')
+  // Named so, because the agent's process is the nearest one above a hook that is no shell.
+  const script = join(folder, 'sh')
   writeFileSync(script, recorderOf(program, folder), { mode: 0o755 })
   let found = 0
   for (const file of files) {

@@ -5,6 +5,7 @@ import type { Kit } from './kit.ts'
 export const copilotCli: Kit = {
   agent: 'copilot-cli',
   protocol: openaiChat,
+  restartsItself: true,
   listens: false,
   prepare: () => undefined,
   start: (prompt, { modelUrl, goesOn }) => ({
@@ -19,5 +20,5 @@ export const copilotCli: Kit = {
   create: (file, text) => [call('create', { path: file, file_text: text })],
   edit: (file, before, after) => [call('edit', { path: file, old_str: before, new_str: after })],
   shell: (command) => [call('bash', { command, description: 'As the test says' })],
-  ends: { SIGINT: 'lost', SIGTERM: 'lost', SIGKILL: 'lost', refusal: 'failed' },
+  ends: { SIGINT: 'lost', SIGTERM: 'lost', SIGKILL: 'lost', refusal: 'lost' },
 }
