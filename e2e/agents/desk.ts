@@ -15,7 +15,7 @@ import { endLeftovers } from './leftovers.ts'
 import { type Model, type Step, startModel } from './models/model-server.ts'
 
 const checkout = resolve(import.meta.dirname, '../..')
-const AGENT_TIMEOUT_MS = 100_000
+const AGENT_TIMEOUT_MS = 180_000
 const COMMAND_TIMEOUT_MS = 60_000
 
 /** An agent at work. */

@@ -10,8 +10,8 @@ import type { Kit } from './kits/kit.ts'
 import { refuse, say } from './models/model-server.ts'
 
 const FETCH_TIMEOUT_MS = 900_000
-const TEST_TIMEOUT_MS = 240_000
-const WAIT_MS = 60_000
+const TEST_TIMEOUT_MS = 400_000
+const WAIT_MS = 120_000
 /** What an agent is told after a rewind names the file; the sentence is the adapters'. */
 const TOLD = /(undone|rewound|rewind|restored)[^"]*src\/new\.txt/i
 
