@@ -108,6 +108,16 @@ describe('an agent’s process', () => {
     expect(await lookAfter()).toEqual([turn])
   })
 
+  test('a script that stands between the agent and us is known by its shell, whatever it is called', async () => {
+    const script = join(rig.top, 'claude')
+    writeFileSync(script, '#!/bin/sh\necho ready\nread -r line\n', { mode: 0o755 })
+    const between = spawn(script, [], { stdio: ['pipe', 'pipe', 'ignore'] })
+    agents.push(between)
+    await once(between.stdout, 'data')
+    const [first] = processes.listChain(between.pid ?? 0)
+    expect(first?.command).toMatch(/^(?:dash|bash|busybox|sh)$/)
+  })
+
   test('a number that was given anew is another process', async () => {
     const agent = startAgent()
     const turn = await rig.begin({ agentPid: agent.pid })

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, readlinkSync } from 'node:fs'
+import { basename } from 'node:path'
 import type { Processes, ProcessName } from '#ports.ts'
 
 export type { ProcessName } from '#ports.ts'
@@ -72,11 +73,21 @@ export const processes: Processes = {
     while (at > 0 && chain.length < MAX_CHAIN && chain.at(-1)?.pid !== at) {
       const stat = findStat(at)
       if (stat === null) break
-      chain.push({ pid: at, command: stat.command })
+      chain.push({ pid: at, command: findProgram(at) ?? stat.command })
       at = stat.parent
     }
     return chain
   },
+}
+
+/** The file that a process runs: of a script it is the shell, while the system calls the process by the script's name. */
+function findProgram(pid: number): string | null {
+  try {
+    return basename(readlinkSync(`/proc/${pid}/exe`)).replace(/ \(deleted\)$/, '')
+  } catch {
+    // Somebody else's, gone, or a system without it.
+    return null
+  }
 }
 
 /** What the system says of a process. */
