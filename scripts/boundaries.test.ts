@@ -23,7 +23,7 @@ const testsOnly = 'core/testing is for tests.'
 const byIndex = 'A module is used through its index.ts.'
 const noRoutes = 'ui/ knows no route and no API: pass values and callbacks in.'
 const noFiles =
-  "Files are touched by worktree/ (the user's), store/, crypto/, adapters/, resident/ and config.ts (ours) only; go through ports.ts."
+  "Files are touched by worktree/ (the user's), setup/ (the agents' settings), store/, crypto/, adapters/, resident/ and config.ts (ours) only; go through ports.ts."
 const upwards = 'The flow is adapters → capture → store → sync; nothing calls back up.'
 const portsOnly = 'capture/ and restore/ know ports.ts; concretes are wired in deps.ts.'
 const below = 'worktree/, store/ and crypto/ stand below everything that uses them.'

@@ -201,7 +201,8 @@ async function explain(
 ): Promise<DomainError> {
   const inTheWay = conflicts.filter(({ reason }) => reason === 'later-change').map(({ path }) => path)
   const later = inTheWay.length === 0 ? [] : await listLater(git, landed.commit, inTheWay)
-  const tasks = [...new Set(later.flatMap(({ tasks }) => tasks))].filter((each) => each !== task)
+  const isGone = new Set([task, ...later.flatMap(({ revertedTasks }) => revertedTasks)])
+  const tasks = [...new Set(later.flatMap(({ tasks }) => tasks))].filter((each) => !isGone.has(each))
   const last = tasks.at(-1)
   const next =
     last !== undefined
