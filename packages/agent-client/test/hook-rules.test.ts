@@ -117,6 +117,18 @@ describe('Claude Code', () => {
   })
 })
 
+test('what a checklist holds is masked like a prompt', async () => {
+  const token = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_')
+  await desk.hook('claude-code', 'prompt')
+  await desk.hook('claude-code', 'todo-after', {
+    tool_input: { todos: [{ content: `push with ${token}`, status: 'pending' }] },
+  })
+  const [turn] = desk.turns()
+  expect(turn && desk.deps.agents.listChecklists(turn.turn)).toMatchObject([
+    { items: [{ text: 'push with [masked]', status: 'pending' }] },
+  ])
+})
+
 describe('Codex', () => {
   const say = (name: string, changed: Record<string, unknown> = {}) => desk.hook('codex', name, changed)
 
@@ -303,6 +315,12 @@ describe('what a hook is given', () => {
       expect(desk.noted().length).toBeGreaterThan(0)
     },
   )
+
+  test('of news that is no JSON nothing comes into the log', async () => {
+    await desk.command(['hook', 'codex'], 'token=a-secret')
+    expect(desk.noted()).toMatchObject([{ event: 'failed' }])
+    expect(JSON.stringify(desk.noted())).not.toMatch(/token|secret/)
+  })
 
   test('a folder that is not there is noted', async () => {
     const cwd = join(desk.top, 'never')

@@ -8,8 +8,8 @@ import { findReader } from './transcripts.ts'
 
 const GOLDEN = new URL('../../test/golden/hooks/', import.meta.url).pathname
 
-async function read(agent: AgentName, payload: unknown, event: string | null = null) {
-  return (await loadAdapter(agent)).read(payload, event, { HOME: '/home/me' })
+async function read(agent: AgentName, payload: unknown, event: string | null = null, env = {}) {
+  return (await loadAdapter(agent)).read(payload, event, { HOME: '/home/me', ...env })
 }
 
 function golden(agent: AgentName, name: string): Record<string, unknown> {
@@ -102,6 +102,8 @@ test('Copilot CLI spells its events in two ways, and says nothing of where its t
   expect(camel).toMatchObject([{ type: 'tool.before', tool: 'create', paths: ['$TREE/made.txt'] }])
   expect(snake).toMatchObject([{ type: 'tool.before', tool: 'create', paths: ['$TREE/made.txt'] }])
   expect(camel[0]?.transcript).toMatch(/^\/home\/me\/\.copilot\/session-state\/[\w-]+\/events\.jsonl$/)
+  const moved = await read('copilot-cli', golden('copilot-cli', 'prompt'), null, { COPILOT_HOME: '/else' })
+  expect(moved.news[0]?.transcript).toMatch(/^\/else\/session-state\/[\w-]+\/events\.jsonl$/)
   const odd = await read('copilot-cli', { ...golden('copilot-cli', 'prompt'), sessionId: '../../x' })
   expect(odd.news[0]?.transcript).toBeNull()
 })
@@ -111,6 +113,7 @@ test.each([
   ['aborted', 'interrupted'],
   ['error', 'failed'],
   ['something new', 'completed'],
+  ['constructor', 'completed'],
 ])('Cursor’s stop with %s is %s', async (status, reason) => {
   expect((await read('cursor', { ...golden('cursor', 'stop'), status })).news).toMatchObject([
     { type: 'turn.end', reason },

@@ -2,15 +2,17 @@ import type { Checklist, ChecklistItem } from '#agent-ports.ts'
 import { asFields, type Fields, textIn } from './fields.ts'
 
 /** The agents' own words for how far an entry is. */
-const STATUS: Readonly<Record<string, ChecklistItem['status']>> = {
-  pending: 'pending',
-  todo: 'pending',
-  in_progress: 'in-progress',
-  completed: 'done',
-  done: 'done',
-  cancelled: 'dropped',
-  deleted: 'dropped',
-}
+const STATUS = new Map<string, ChecklistItem['status']>(
+  Object.entries({
+    pending: 'pending',
+    todo: 'pending',
+    in_progress: 'in-progress',
+    completed: 'done',
+    done: 'done',
+    cancelled: 'dropped',
+    deleted: 'dropped',
+  } as const),
+)
 
 /** A whole list. @param names the fields that may hold an entry's text */
 export function wholeList(items: readonly unknown[], ...names: readonly string[]): Checklist {
@@ -23,5 +25,5 @@ export function toItem(fields: Fields | null, names: readonly string[]): Checkli
   const id = textIn(fields, 'id', 'taskId')
   const text = textIn(fields, ...names)
   if (id === null && text === null) return null
-  return { id, text, status: status === null ? null : (STATUS[status] ?? null) }
+  return { id, text, status: status === null ? null : (STATUS.get(status) ?? null) }
 }

@@ -20,18 +20,22 @@ export function addAgentOption(command: PlainBuilder): PlainBuilder {
  * is not guessed. @throws USAGE
  */
 export function findAgentPid(context: Context, given: string | undefined): number | null {
-  const { processes } = context.deps
   if (given !== undefined && given !== 'above') {
     const pid = Number(given)
     if (!Number.isInteger(pid) || pid < 1) throw new DomainError('USAGE', { agentPid: given })
     return pid
   }
-  const told = context.env.CLAUDE_PID
-  if (given === undefined && told === undefined) return null
-  const chain = processes.listChain(context.callerPid).filter(({ pid }) => pid > 1)
-  // A variable may have come down from an agent of long ago: it counts only from one that stands above.
-  const found = chain.find(({ pid, command }) =>
-    given === 'above' ? !STARTERS.has(command) : pid === Number(told),
-  )
-  return found?.pid ?? null
+  if (given === undefined) return findPidInVariable(context, 'CLAUDE_PID')
+  return listAbove(context).find(({ command }) => !STARTERS.has(command))?.pid ?? null
+}
+
+/** A variable may have come down from an agent of long ago: it counts only from one that stands above. */
+export function findPidInVariable(context: Context, name: string): number | null {
+  const told = context.env[name]
+  if (told === undefined) return null
+  return listAbove(context).find(({ pid }) => pid === Number(told))?.pid ?? null
+}
+
+function listAbove({ deps, callerPid }: Context): { pid: number; command: string }[] {
+  return deps.processes.listChain(callerPid).filter(({ pid }) => pid > 1)
 }

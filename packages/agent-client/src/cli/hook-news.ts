@@ -4,13 +4,16 @@ import { type EventRequest, noteEvent, replaceElsewhere } from '#capture/note-ev
 import type { TurnRow, Workspace } from '#ports.ts'
 import { findWorkspaceAround } from '#worktree/find-root.ts'
 import { findGitTop } from '#worktree/git-state.ts'
-import { findAgentPid } from './agent-option.ts'
+import { findAgentPid, findPidInVariable } from './agent-option.ts'
 import type { Context } from './context.ts'
 import { ensureWorkspace } from './ensure-workspace.ts'
 import { noteHookTrouble } from './hook-trouble.ts'
 import { findOutsidePath, listNamedPaths } from './paths.ts'
 import { asNewsOfTask, findTaskTurn } from './task-news.ts'
 import { tellOfRestores } from './tell-of-restores.ts'
+
+/** More than any agent can keep in mind; what is beyond that is left out. */
+const CHECKLIST_ITEMS = 500
 
 /**
  * Does what one thing that an agent told asks for. @returns what the agent is to know, or null
@@ -29,10 +32,8 @@ export async function takeNews(context: Context, adapter: Adapter, news: AgentNe
       return null
     }
     case 'checklist': {
-      const turn = open[0]
-      const { checklist } = news
-      if (turn !== undefined && checklist !== null)
-        deps.log.transact(() => deps.agents.insertChecklist(turn.turn, deps.clock.nowMs(), checklist))
+      const [turn] = open
+      if (turn !== undefined) await keepChecklist(context, turn, news)
       return null
     }
     case 'tool.before':
@@ -54,14 +55,24 @@ async function takeNewsOfTask(
   news: AgentNews,
   turn: TurnRow,
 ): Promise<null> {
-  const { deps } = context
-  const { type, checklist } = news
-  if (type === 'turn.start') noteFired(context, adapter)
-  if (type === 'checklist' && checklist !== null && turn.isOpen)
-    deps.log.transact(() => deps.agents.insertChecklist(turn.turn, deps.clock.nowMs(), checklist))
+  if (news.type === 'turn.start') noteFired(context, adapter)
+  if (turn.isOpen) await keepChecklist(context, turn, news)
   const ofTask = asNewsOfTask(news, turn)
   if (ofTask !== null) await note(context, adapter, ofTask, workspaceOf(context, turn), turn)
   return null
+}
+
+/** Masked as a prompt is: an agent writes down what it was told. */
+async function keepChecklist({ deps }: Context, { turn }: TurnRow, { checklist }: AgentNews): Promise<void> {
+  if (checklist === null) return
+  const items = await Promise.all(
+    checklist.items.slice(0, CHECKLIST_ITEMS).map(async ({ text, ...item }) => {
+      const said = text === null ? null : text.slice(0, limits.promptCharacters)
+      return { ...item, text: said === null ? null : await deps.secrets.mask(said) }
+    }),
+  )
+  const kept = { ...checklist, items }
+  deps.log.transact(() => deps.agents.insertChecklist(turn, deps.clock.nowMs(), kept))
 }
 
 function noteFired({ deps }: Context, { name }: Adapter): void {
@@ -179,6 +190,6 @@ function note(
 }
 
 function pidOf(context: Context, { pidVariable }: Adapter): number | null {
-  const told = pidVariable === null ? null : findAgentPid(context, undefined)
+  const told = pidVariable === null ? null : findPidInVariable(context, pidVariable)
   return told ?? findAgentPid(context, 'above')
 }

@@ -35,7 +35,7 @@ async function answerOf(context: Context, adapter: Adapter, event: string | null
   try {
     // Codex's `notify` gives it as the last word.
     const isGiven = event?.startsWith('{') === true
-    const payload: unknown = JSON.parse(isGiven ? event : await context.readStdin(PAYLOAD_MS))
+    const payload = parsePayload(isGiven ? event : await context.readStdin(PAYLOAD_MS))
     const nonce = textIn(asFields(payload), 'turnbackSelfTest')
     if (nonce !== null) context.deps.log.putFact(`selfTest:${adapter.name}:${event ?? ''}`, nonce)
     else if (context.env[RECORDED] === undefined) {
@@ -49,4 +49,13 @@ async function answerOf(context: Context, adapter: Adapter, event: string | null
     noteHookTrouble(context, error)
   }
   return adapter.answer(told)
+}
+
+/** @throws Error without a word of the text: what the parser says holds a piece of it, which may be of a prompt */
+function parsePayload(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`the agent’s news is no JSON: ${text.length} characters`)
+  }
 }

@@ -100,7 +100,7 @@ interface Stat {
   readonly hasEnded: boolean
 }
 
-/** Some process of this PID namespace has the number. */
+/** Some process of this PID namespace has the number; of a number below zero, some process is in that group. */
 export function isThere(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -115,8 +115,15 @@ function findStat(pid: number): Stat | null {
   return hasProc() ? readStat(pid) : askPs(pid)
 }
 
+/** What only the kernel tells of a process. */
+export interface KernelStat extends Stat {
+  readonly group: number
+  /** The group that its terminal listens to, or -1. */
+  readonly foreground: number
+}
+
 /** Null where there is no /proc, or it does not show the process. */
-function readStat(pid: number): Stat | null {
+export function readStat(pid: number): KernelStat | null {
   let stat: string
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
@@ -131,12 +138,14 @@ function readStat(pid: number): Stat | null {
     parent: Number(fields[1]),
     command: stat.slice(stat.indexOf('(') + 1, nameEnd),
     hasEnded: fields[0] === 'Z' || fields[0] === 'X',
+    group: Number(fields[2]),
+    foreground: Number(fields[5]),
   }
 }
 
 let proc: boolean | null = null
 
-function hasProc(): boolean {
+export function hasProc(): boolean {
   proc ??= readStat(process.pid) !== null
   return proc
 }

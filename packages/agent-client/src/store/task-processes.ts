@@ -1,19 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { isatty } from 'node:tty'
+import { hasProc, isThere, type KernelStat, readStat } from './process.ts'
 
 /** A process that a task left behind, with the name of what it runs. */
 export interface LeftProcess {
   readonly pid: number
   readonly command: string
-}
-
-/** What the kernel says of a process where there is a /proc. */
-interface Stat {
-  readonly command: string
-  readonly state: string
-  readonly group: number
-  /** The group that its terminal listens to, or -1. */
-  readonly foreground: number
 }
 
 /**
@@ -22,7 +14,7 @@ interface Stat {
  */
 export function ownsTerminal(): boolean {
   if (!isatty(0)) return false
-  const own = readStat('self')
+  const own = readStat(process.pid)
   return own === null || own.foreground === own.group
 }
 
@@ -57,19 +49,10 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-function isThere(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
-}
-
-function listRunning(): { readonly pid: number; readonly stat: Stat }[] {
+function listRunning(): { readonly pid: number; readonly stat: KernelStat }[] {
   return readdirSync('/proc').flatMap((name) => {
-    const stat = /^\d+$/.test(name) ? readStat(name) : null
-    return stat === null || stat.state === 'Z' || stat.state === 'X' ? [] : [{ pid: Number(name), stat }]
+    const stat = /^\d+$/.test(name) ? readStat(Number(name)) : null
+    return stat === null || stat.hasEnded ? [] : [{ pid: Number(name), stat }]
   })
 }
 
@@ -80,30 +63,5 @@ function hasMark(pid: number, mark: string): boolean {
   } catch {
     // Somebody else's, or gone.
     return false
-  }
-}
-
-let proc: boolean | null = null
-
-function hasProc(): boolean {
-  proc ??= readStat('self') !== null
-  return proc
-}
-
-function readStat(pid: string): Stat | null {
-  let text: string
-  try {
-    text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-  } catch {
-    return null
-  }
-  // The name in parentheses may hold spaces and parentheses.
-  const nameEnd = text.lastIndexOf(')')
-  const [state = '', , group, , , foreground] = text.slice(nameEnd + 2).split(' ')
-  return {
-    command: text.slice(text.indexOf('(') + 1, nameEnd),
-    state,
-    group: Number(group),
-    foreground: Number(foreground),
   }
 }

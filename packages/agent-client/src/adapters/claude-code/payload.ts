@@ -4,12 +4,14 @@ import { asFields, type Fields, fieldsIn, listIn, textIn, textsIn } from '#adapt
 import type { Checklist } from '#agent-ports.ts'
 
 /** Tools that write one file, and the field that names it. */
-const WRITERS: Readonly<Record<string, string>> = {
-  Write: 'file_path',
-  Edit: 'file_path',
-  MultiEdit: 'file_path',
-  NotebookEdit: 'notebook_path',
-}
+const WRITERS = new Map(
+  Object.entries({
+    Write: 'file_path',
+    Edit: 'file_path',
+    MultiEdit: 'file_path',
+    NotebookEdit: 'notebook_path',
+  }),
+)
 const SHELLS: ReadonlySet<string> = new Set(['Bash', 'PowerShell'])
 /** What a tool of an MCP server is called when it writes the files that it names. */
 const WRITES = /(?:^|_)(?:write|edit|create|move|rename|delete|remove|append|replace|insert|patch)/i
@@ -111,7 +113,7 @@ function readEvent(fields: Fields, name: string, session: string, common: Common
 function toolOf(fields: Fields): Pick<AgentNews, 'tool' | 'command' | 'paths'> {
   const tool = textIn(fields, 'tool_name') ?? ''
   const input = fieldsIn(fields, 'tool_input')
-  const path = WRITERS[tool]
+  const path = WRITERS.get(tool)
   if (path !== undefined) return { tool, command: null, paths: textsIn(input, path) }
   if (SHELLS.has(tool)) return { tool, command: textIn(input, 'command') ?? '', paths: [] }
   if (tool.startsWith('mcp__') && WRITES.test(tool.split('__').at(-1) ?? ''))

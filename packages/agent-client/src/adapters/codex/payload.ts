@@ -1,5 +1,5 @@
 import { type Adapter, type AgentNews, makeNews, NOTHING_TOLD, type Reading } from '#adapters/adapter.ts'
-import { toItem } from '#adapters/checklist.ts'
+import { wholeList } from '#adapters/checklist.ts'
 import { asFields, type Fields, fieldsIn, listIn, textIn, textsIn } from '#adapters/fields.ts'
 import { pathsOfPatch } from '#adapters/patch-paths.ts'
 
@@ -13,7 +13,7 @@ const NO_NEWS: ReadonlySet<string> = new Set([
     'PostModelRequest',
   ],
 ])
-/** Tools by whose input nothing is written, whatever it holds. */
+/** Tools that write the files which a patch names. */
 const PATCHES: ReadonlySet<string> = new Set(['apply_patch', 'Edit', 'Write'])
 
 /**
@@ -106,6 +106,5 @@ function toolOf(fields: Fields): Pick<AgentNews, 'tool' | 'command' | 'paths'> {
 
 function planOf(fields: Fields): AgentNews['checklist'] {
   if (textIn(fields, 'tool_name') !== 'update_plan') return null
-  const steps = listIn(fieldsIn(fields, 'tool_input'), 'plan')
-  return { isWhole: true, items: steps.flatMap((each) => toItem(asFields(each), ['step']) ?? []) }
+  return wholeList(listIn(fieldsIn(fields, 'tool_input'), 'plan'), 'step')
 }

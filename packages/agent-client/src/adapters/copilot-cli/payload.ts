@@ -1,20 +1,23 @@
 import { type Adapter, type AgentNews, makeNews, NOTHING_TOLD, type Reading } from '#adapters/adapter.ts'
 import { asFields, type Fields, textIn, textsIn } from '#adapters/fields.ts'
 import { pathsOfPatch } from '#adapters/patch-paths.ts'
+import type { Environment } from '#config.ts'
 
 /** Its events have two spellings: the payload follows that of the event in the settings. */
-const EVENTS: Readonly<Record<string, string>> = {
-  UserPromptSubmit: 'userPromptSubmitted',
-  PreToolUse: 'preToolUse',
-  PostToolUse: 'postToolUse',
-  PostToolUseFailure: 'postToolUseFailure',
-  Stop: 'agentStop',
-  SubagentStart: 'subagentStart',
-  SubagentStop: 'subagentStop',
-  SessionEnd: 'sessionEnd',
-  SessionStart: 'sessionStart',
-  ErrorOccurred: 'errorOccurred',
-}
+const EVENTS = new Map(
+  Object.entries({
+    UserPromptSubmit: 'userPromptSubmitted',
+    PreToolUse: 'preToolUse',
+    PostToolUse: 'postToolUse',
+    PostToolUseFailure: 'postToolUseFailure',
+    Stop: 'agentStop',
+    SubagentStart: 'subagentStart',
+    SubagentStop: 'subagentStop',
+    SessionEnd: 'sessionEnd',
+    SessionStart: 'sessionStart',
+    ErrorOccurred: 'errorOccurred',
+  }),
+)
 const NO_NEWS: ReadonlySet<string> = new Set([
   ...['sessionStart', 'errorOccurred', 'permissionRequest', 'preCompact', 'notification'],
   ...['userPromptTransformed', 'preMcpToolCall'],
@@ -36,7 +39,7 @@ export const copilotCli: Adapter = {
     const session = textIn(fields, 'sessionId', 'session_id')
     const said = textIn(fields, 'hook_event_name') ?? event ?? guessEvent(fields)
     if (fields === null || session === null || said === null) return { news: [], unknown: 'payload' }
-    return readEvent(fields, EVENTS[said] ?? said, session, env.HOME ?? null)
+    return readEvent(fields, EVENTS.get(said) ?? said, session, findFolder(env))
   },
   // Of what this event's hooks print it takes nothing.
   answer: () => '',
@@ -51,17 +54,23 @@ function guessEvent(fields: Fields | null): string | null {
   return textIn(fields, 'prompt') === null ? null : 'userPromptSubmitted'
 }
 
-/** Only the end of a turn tells where it is; whether somebody broke it off is to be known before. */
-function findTranscript(fields: Fields, session: string, home: string | null): string | null {
-  const told = textIn(fields, 'transcriptPath', 'transcript_path')
-  if (told !== null || home === null || !/^[\w-]+$/.test(session)) return told
-  return `${home}/.copilot/session-state/${session}/events.jsonl`
+/** Where it keeps what is its own. */
+function findFolder({ COPILOT_HOME, HOME }: Environment): string | null {
+  if (COPILOT_HOME) return COPILOT_HOME
+  return HOME === undefined ? null : `${HOME}/.copilot`
 }
 
-function readEvent(fields: Fields, name: string, session: string, home: string | null): Reading {
+/** Only the end of a turn tells where it is; whether somebody broke it off is to be known before. */
+function findTranscript(fields: Fields, session: string, folder: string | null): string | null {
+  const told = textIn(fields, 'transcriptPath', 'transcript_path')
+  if (told !== null || folder === null || !/^[\w-]+$/.test(session)) return told
+  return `${folder}/session-state/${session}/events.jsonl`
+}
+
+function readEvent(fields: Fields, name: string, session: string, folder: string | null): Reading {
   const common = {
     cwd: textIn(fields, 'cwd', 'workingDirectory'),
-    transcript: findTranscript(fields, session, home),
+    transcript: findTranscript(fields, session, folder),
   }
   const one = (type: AgentNews['type'], more: Partial<AgentNews> = {}) => ({
     news: [makeNews(type, session, { ...common, ...more })],

@@ -8,11 +8,13 @@ const NO_NEWS: ReadonlySet<string> = new Set([
 const WRITERS: ReadonlySet<string> = new Set(['Write', 'Edit', 'Delete', 'MultiEdit', 'StrReplace'])
 const SHELL = 'Shell'
 /** How `stop` says that a turn ended. */
-const REASONS: Readonly<Record<string, AgentNews['reason']>> = {
-  completed: 'completed',
-  aborted: 'interrupted',
-  error: 'failed',
-}
+const REASONS = new Map<string, AgentNews['reason']>(
+  Object.entries({
+    completed: 'completed',
+    aborted: 'interrupted',
+    error: 'failed',
+  } as const),
+)
 
 /**
  * Cursor. Untried: there is no program of it to run here; by its documents of version 3.7. A turn is named by
@@ -65,7 +67,7 @@ function readEvent(fields: Fields, name: string, session: string): Reading {
     case 'afterTabFileEdit':
       return one('tool.after', { tool: 'Edit', paths: textsIn(fields, 'file_path') })
     case 'stop':
-      return one('turn.end', { reason: REASONS[textIn(fields, 'status') ?? ''] ?? 'completed' })
+      return one('turn.end', { reason: REASONS.get(textIn(fields, 'status') ?? '') ?? 'completed' })
     case 'sessionEnd':
       return one('session.end', { key: null })
     case 'subagentStart':
