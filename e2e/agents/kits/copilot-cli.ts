@@ -20,5 +20,6 @@ export const copilotCli: Kit = {
   create: (file, text) => [call('create', { path: file, file_text: text })],
   edit: (file, before, after) => [call('edit', { path: file, old_str: before, new_str: after })],
   shell: (command) => [call('bash', { command, description: 'As the test says' })],
-  ends: { SIGINT: 'lost', SIGTERM: 'lost', SIGKILL: 'lost', refusal: 'lost' },
+  // It notes in its transcript that the turn was broken off.
+  ends: { SIGINT: 'interrupted', SIGTERM: 'interrupted', SIGKILL: 'lost', refusal: 'lost' },
 }
