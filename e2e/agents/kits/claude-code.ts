@@ -27,5 +27,6 @@ export const claudeCode: Kit = {
     call('Edit', { file_path: file, old_string: before, new_string: after }),
   ],
   shell: (command) => [call('Bash', { command, description: 'As the test says' })],
-  ends: { SIGINT: 'lost', SIGTERM: 'lost', SIGKILL: 'lost', refusal: 'failed' },
+  // Of Ctrl-C it tells its transcript alone.
+  ends: { SIGINT: 'interrupted', SIGTERM: 'lost', SIGKILL: 'lost', refusal: 'failed' },
 }
