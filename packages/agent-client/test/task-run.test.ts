@@ -136,3 +136,10 @@ test('steps that passed are checkpoints of the task', async () => {
   const { turns } = (await rig.here(['log', '--kind', 'checkpoint', '--json'])).json
   expect(turns).toHaveLength(2)
 })
+
+test.each(['', ' ', 't ', '\u00a0t', 'a\nb'])('%j is no name that a commit could be found by', async (id) => {
+  const { code, json } = await rig.task(id, 'echo x > x', '--commit')
+  expect(code).toBe(2)
+  expect(json.error).toMatchObject({ code: 'USAGE' })
+  expect(existsSync(rig.at('x'))).toBe(false)
+})

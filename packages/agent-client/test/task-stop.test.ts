@@ -235,3 +235,41 @@ describe('--hold-external', () => {
     expect((await rig.task('t', 'echo x > x', '--hold-external')).code).toBe(0)
   })
 })
+
+describe('somebody else closes the turn while the command runs', () => {
+  async function meanwhile(command: readonly string[], exit: number, ...options: string[]) {
+    const line = `echo early > early; touch ../ready; until [ -e ../go ]; do sleep 0.02; done; echo late > late; exit ${exit}`
+    const ran = rig.task('t', line, ...options)
+    await until(() => existsSync(rig.at('../ready')))
+    await rig.here(command)
+    rig.write('../go', '')
+    return ran
+  }
+
+  test.each([
+    { command: ['end', '--session', 't'], left: ['late'] },
+    { command: ['undo'], left: ['late'] },
+    { command: ['begin', '--session', 't'], left: [] },
+  ])(
+    '$command: what is left of its work is listed, and not told as taken back',
+    async ({ command, left }) => {
+      const { code, json } = await meanwhile(command, 1)
+      expect(json).toMatchObject({
+        outcome: left.length > 0 ? 'failed' : 'rolled-back',
+        attempts: [{ exit: 1, outcome: 'interrupted' }],
+        kept: left.map((path) => ({ path, reason: 'unknown-writer' })),
+      })
+      expect(code).toBe(left.length > 0 ? 4 : 1)
+      expect(['early', 'late'].filter((path) => existsSync(rig.at(path)))).toEqual(left)
+      expect(readFileSync(json.failedDiff ?? '', 'utf8')).toContain('another command closed its turn')
+    },
+  )
+
+  test('half of its work is not landed', async () => {
+    const before = rig.facts()
+    const { json } = await meanwhile(['end', '--session', 't'], 0, '--commit')
+    expect(json).toMatchObject({ outcome: 'failed', attempts: [{ exit: 0, outcome: 'interrupted' }] })
+    const { refs, index } = rig.facts()
+    expect({ refs, index }).toEqual({ refs: before.refs, index: before.index })
+  })
+})

@@ -58,7 +58,9 @@ export const register: Register = (program, context) => {
 
 function toPlan(command: readonly string[], options: Options): TaskPlan {
   const { task, title, verify, retryFrom, commit, onFail } = options
-  if (task === '' || /[\0-\x1f\x7f]/.test(task)) throw usage('--task takes a name of one line.')
+  // Git takes blanks off the ends of a trailer: the commit would have another name, and not be found by this one.
+  if (task === '' || task !== task.trim() || /[\0-\x1f\x7f]/.test(task))
+    throw usage('--task takes a name of one line, with no blank at its ends.')
   if (!/^\d{1,3}$/.test(options.retries)) throw usage(`--retries is a number, not ${options.retries}.`)
   if (retryFrom !== 'clean' && retryFrom !== 'current' && retryFrom !== 'last-good')
     throw usage(`--retry-from is clean, current or last-good, not ${retryFrom}.`)

@@ -1,5 +1,6 @@
 import { DomainError, type OwnEnd, type TurnId } from '@turnback/core'
 import { makeCheckpoint } from '#capture/checkpoint.ts'
+import { signClosedTurns } from '#capture/sign-turns.ts'
 import { beginTurn, endTurn } from '#capture/turns.ts'
 import type { GitState } from '#ports.ts'
 import { listMarked } from '#store/task-processes.ts'
@@ -41,16 +42,20 @@ export async function makeAttempt(
   const groups: number[] = []
   let worked = await work(ports, plan, running, groups)
   if (worked.outcome !== 'passed') for (const group of groups) await endGroup(group, () => now.stop.isUrgent)
+  // Half of its work would be committed, and the other half left.
+  const isWhole = deps.log.findTurn(turn)?.isOpen === true
+  if (worked.outcome === 'passed' && !isWhole) worked = { ...worked, outcome: 'interrupted' }
   const movedHead = findMove(before, deps.git(workspace.root))
   const { landed, trouble } = worked.outcome === 'passed' ? await tryToLand(landOf(turn)) : NOT_LANDED
   if (trouble !== null) worked = { ...worked, outcome: 'failed' }
   const outcome = now.stop.signal !== null && landed === null ? 'interrupted' : worked.outcome
   const isEnded = await end(ports, plan, key, outcome)
+  const isCutShort = !isEnded && landed === null
   const stillRunning = listMarked(null, markOf(running))
   return {
     ...worked,
     ...{ turn, number, landed, stillRunning, movedHead, landingTrouble: trouble },
-    outcome: isEnded ? outcome : 'interrupted',
+    ...{ isCutShort, outcome: isCutShort ? 'interrupted' : outcome },
   }
 }
 
@@ -116,8 +121,10 @@ async function end(
     )
     return true
   } catch (error) {
-    if (error instanceof DomainError && error.code === 'NO_OPEN_TURN') return false
-    throw error
+    if (!(error instanceof DomainError) || error.code !== 'NO_OPEN_TURN') throw error
+    // Whoever closed it may have left the signing to others, and its diff is wanted now.
+    await deps.leases.run(workspace, 'capture', () => signClosedTurns(deps, workspace))
+    return false
   }
 }
 

@@ -4,6 +4,7 @@ import { removeOldTaskFiles, writeTaskFile } from '#store/task-files.ts'
 import { findAnyFault } from '#unusable.ts'
 import { type Land, makeAttempt } from './attempt.ts'
 import { cutOffInWords, giveTreeBack, takeTree } from './claim.ts'
+import { addLeftBehind } from './cut-short.ts'
 import { type LandingWords, landTask } from './land.ts'
 import { findLastGood } from './last-good.ts'
 import { findRepository, prepareCommit, type Repository } from './repository.ts'
@@ -153,7 +154,9 @@ async function takeAllBack(
   repository: Repository | null,
 ): Promise<RolledBack | null> {
   const first = attempts[0]
-  return first === undefined ? null : rollBack(ports, first.turn, repository)
+  if (first === undefined) return null
+  const back = await rollBack(ports, first.turn, repository)
+  return attempts.at(-1)?.isCutShort === true ? addLeftBehind(ports, first.turn, back) : back
 }
 
 function writeFailedDiff({ deps, workspace, diffOf }: TaskPorts, plan: TaskPlan, made: Attempt): string {
@@ -170,7 +173,9 @@ function* lines(about: string, diff: Iterable<Uint8Array>): Generator<Uint8Array
   yield* diff
 }
 
-export function whyItFailed({ exit, failedVerify, outcome, landingTrouble }: Attempt): string {
+export function whyItFailed(made: Attempt): string {
+  const { exit, failedVerify, outcome, landingTrouble, isCutShort } = made
+  if (isCutShort) return 'another command closed its turn while it ran'
   if (outcome === 'interrupted') return 'it was interrupted'
   if (failedVerify !== null) return `it did not pass: ${failedVerify}`
   if (landingTrouble !== null) return 'its work could not be committed'

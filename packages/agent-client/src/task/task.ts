@@ -60,6 +60,8 @@ export interface Attempt {
   /** The line that did not pass, or null. */
   readonly failedVerify: string | null
   readonly outcome: 'passed' | 'failed' | 'interrupted'
+  /** Somebody else closed its turn while it ran: what came later is not in it. */
+  readonly isCutShort: boolean
   readonly landed: Landed | null
   /** Why its work could not be committed. */
   readonly landingTrouble: DomainError | null
