@@ -14,7 +14,9 @@ export interface TaskResult {
 interface Attempt {
   readonly turn: string
   readonly exit: number | null
-  readonly verified: boolean | null
+  readonly verified: boolean
+  /** The check that did not pass; null when none failed, also because none was reached. */
+  readonly failedVerify: string | null
 }
 
 const OUTCOMES = ['landed', 'rolled-back', 'failed'] as const
@@ -39,11 +41,11 @@ export function readResult(text: string): TaskResult | null {
 
 function toAttempt(value: unknown): Attempt {
   const exit = field(value, 'exit')
-  const verified = field(value, 'verified')
   return {
     turn: textOrNull(field(value, 'turn')) ?? '',
     exit: typeof exit === 'number' ? exit : null,
-    verified: typeof verified === 'boolean' ? verified : null,
+    verified: field(value, 'verified') === true,
+    failedVerify: textOrNull(field(value, 'failedVerify')),
   }
 }
 

@@ -6,7 +6,7 @@ import { summarise } from './summary.ts'
 const landed: TaskResult = {
   task: 'fix',
   outcome: 'landed',
-  attempts: [{ turn: 't_1', exit: 0, verified: true }],
+  attempts: [{ turn: 't_1', exit: 0, verified: true, failedVerify: null }],
   commit: 'abc',
   failedDiff: null,
   irreversible: [],
@@ -21,13 +21,25 @@ test('a name from outside can neither end its marks nor a cell of the table', ()
   )
 })
 
+test('a check is said to have failed only when one did', () => {
+  const row = (verified: boolean, failedVerify: string | null) =>
+    summarise({ ...landed, attempts: [{ turn: 't_1', exit: 0, verified, failedVerify }] }, null)
+  expect(row(true, null)).toContain('| passed |')
+  expect(row(false, null)).toContain('| none were run |')
+  expect(row(false, 'a | b')).toContain('| failed: <code>a &#124; b</code> |')
+})
+
 test('nothing in a diff closes its fence', () => {
   const text = summarise({ ...landed, outcome: 'rolled-back' }, '+````\n+# not a heading')
   expect(text).toContain('\n`````diff\n')
 })
 
 test('a result is taken as it was printed, and what is none is none', () => {
-  const printed = { task: 'x', outcome: 'rolled-back', attempts: [{ turn: 't', exit: 3, verified: null }] }
+  const printed = {
+    task: 'x',
+    outcome: 'rolled-back',
+    attempts: [{ turn: 't', exit: 3, verified: false, failedVerify: null }],
+  }
   expect(readResult(JSON.stringify(printed))).toMatchObject({ ...printed, commit: null, failedDiff: null })
   for (const text of ['', '{', 'null', '{"error":{"code":"USAGE"}}', '{"task":"x","outcome":"done"}'])
     expect(readResult(text)).toBeNull()

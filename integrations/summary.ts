@@ -30,14 +30,16 @@ export function summariseError(printed: string, exitCode: number): string {
 
 function table(attempts: TaskResult['attempts']): string {
   const rows = attempts.map(
-    ({ turn, exit, verified }, i) => `| ${i + 1} | ${code(turn)} | ${exit ?? '–'} | ${inWords(verified)} |`,
+    (attempt, i) =>
+      `| ${i + 1} | ${code(attempt.turn)} | ${attempt.exit ?? '–'} | ${checksInWords(attempt)} |`,
   )
   return ['| Try | Turn | Exit | Checks |', '| --- | --- | --- | --- |', ...rows].join('\n')
 }
 
-function inWords(verified: boolean | null): string {
-  if (verified === null) return 'none'
-  return verified ? 'passed' : 'failed'
+/** A try whose command failed never came to its checks, and there may be none. */
+function checksInWords({ verified, failedVerify }: TaskResult['attempts'][number]): string {
+  if (verified) return 'passed'
+  return failedVerify === null ? 'none were run' : `failed: ${code(failedVerify)}`
 }
 
 function details(diff: string): string {

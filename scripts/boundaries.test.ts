@@ -28,6 +28,7 @@ const upwards = 'The flow is adapters → capture → store → sync; nothing ca
 const portsOnly = 'capture/ and restore/ know ports.ts; concretes are wired in deps.ts.'
 const below = 'worktree/, store/ and crypto/ stand below everything that uses them.'
 const translateOnly = "Adapters translate an agent's words into events; they do not act."
+const valuesOnly = 'An adapter is values: read-transcript.ts reads for all of them.'
 const throughRestore = 'sync/ reaches the tree through restore/ only.'
 const noSqlInRoutes = 'Routes touch no SQL: call the service.'
 const callNobody = 'Queries call nobody: they take a connection and values.'
@@ -140,12 +141,21 @@ const forbiddenImports: [file: string, specifier: string, message: string][] = [
   ),
   [`${client}/capture/up.ts`, '#adapters/codex.ts', upwards],
   [`${client}/restore/up.ts`, '#deps.ts', upwards],
+  ...['setup', 'task', 'chat', 'mcp', 'acp'].flatMap((folder): [string, string, string][] => [
+    [`${client}/capture/${folder}.ts`, `#${folder}/a.ts`, upwards],
+    [`${client}/store/${folder}.ts`, `#${folder}/a.ts`, below],
+  ]),
   [`${client}/worktree/b.ts`, '#capture/begin.ts', below],
   [`${client}/store/b.ts`, '#sync/push.ts', below],
   [`${client}/crypto/b.ts`, '#cli/undo.ts', below],
   [`${client}/store/c.ts`, '#resident/start.ts', below],
   [`${client}/adapters/b.ts`, '#store/packs.ts', translateOnly],
   [`${client}/adapters/c.ts`, '#worktree/scan.ts', translateOnly],
+  [`${client}/adapters/d.ts`, '#task/run-task.ts', translateOnly],
+  [`${client}/adapters/codex/b.ts`, '#store/packs.ts', translateOnly],
+  [`${client}/adapters/codex/c.ts`, 'node:fs', valuesOnly],
+  [`${client}/adapters/codex/d.ts`, '../adapter.ts', acrossFolders],
+  [`${client}/adapters/codex/e.ts`, '@turnback/core/testing', testsOnly],
   [`${client}/sync/b.ts`, '#worktree/scan.ts', throughRestore],
   [`${client}/sync/c.ts`, '#resident/start.ts', throughRestore],
 ]
@@ -189,6 +199,7 @@ const allowedImports: [file: string, specifiers: string[]][] = [
   [`${client}/store/clean.ts`, ['node:sqlite', 'node:fs', '#ports.ts']],
   [`${client}/deps.ts`, ['#store/packs.ts', '#worktree/scan.ts', '#sync/push.ts', './ports.ts']],
   [`${client}/adapters/clean.ts`, ['node:fs', './agent.ts']],
+  [`${client}/adapters/codex/clean.ts`, ['node:path', '#adapters/adapter.ts', '#setup/setup.ts']],
   ['e2e/journeys/clean.spec.ts', ['@playwright/test', '#support/stack.ts', '@turnback/core/api']],
   ['e2e/playwright.config.ts', ['@playwright/test', '../scripts/chromium.ts']],
 ]

@@ -146,13 +146,15 @@ function judge({ setup, facts, found, trust, misfires }: Gathered): Finding {
   if (misfire !== undefined)
     return trouble(`its hook does not work: ${misfire}`, 'What hooks meet with is written in hooks.log.')
   if (trust.trusted === false) return trouble('does not trust the hooks, so it runs none', trust.words)
+  // Without a store there is nothing that a hook could reach.
+  const tried = facts.fires === null ? 'its hook was not tried' : 'its hook works'
   const last = facts.lastFired === null ? 'no turn was told yet' : `last turn told ${facts.lastFired}`
   const where = found
     .map(({ level }) => (level === 'user' ? 'your settings' : 'this project’s'))
     .join(' and ')
   const isCurrent = found.every((each) => each.isCurrent)
   return well(
-    `tells of its turns, by ${where}; its hook works; ${last}`,
+    `tells of its turns, by ${where}; ${tried}; ${last}`,
     isCurrent ? trust.words : `${install} brings its settings up to date.`,
   )
 }

@@ -101,11 +101,7 @@ async function install(
   const lines = changes.map(
     ({ now }) => `  ${changed.includes(now.file) ? 'written  ' : 'unchanged'} ${now.file}`,
   )
-  const head =
-    trusted === false
-      ? `${setup.title} has the hooks in its settings, and runs none of them here yet:`
-      : `${setup.title} tells Turnback of its turns from now on.`
-  const told = [head, ...lines, ...notes].join('\n')
+  const told = [HEADS[`${trusted}`](setup.title), ...lines, ...notes].join('\n')
   if (!isDryRun) return { result, words: told, diff: null }
   return { result, words: `${setup.title}: nothing would change.`, diff }
 }
@@ -149,6 +145,13 @@ function inResult({ code, message, details }: DomainError): object {
 
 function inWords({ title }: AgentSetup, { message, remedy }: DomainError): string {
   return `${title}: ${message} ${remedy}`
+}
+
+/** By whether the agent runs the hooks; null when that could not be found out. */
+const HEADS = {
+  true: (title: string) => `${title} tells Turnback of its turns from now on.`,
+  false: (title: string) => `${title} has the hooks in its settings, and runs none of them here yet:`,
+  null: (title: string) => `${title} has the hooks in its settings:`,
 }
 
 const NONE = `No agent was found here, neither its program on the PATH nor its settings. Known are: ${AGENTS.join(', ')}. \`turnback install NAME\` prepares the settings of one all the same.`

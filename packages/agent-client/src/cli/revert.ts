@@ -25,11 +25,12 @@ export const register: Register = (program, context) => {
 
 function inWords({ task, commit, revertedBy, paths, turn }: Reverted, number: number | undefined): string {
   const name = number === undefined ? turn : `@${number}`
+  const byWhat = revertedBy === null ? 'in the tree alone' : `by ${revertedBy.slice(0, 10)}`
   return [
     ...named('reverted', paths),
     commit === null
       ? `Task ${task} was taken back (turn ${name}).`
-      : `Task ${task} (${commit.slice(0, 10)}) was reverted by ${revertedBy?.slice(0, 10)} (turn ${name}).`,
+      : `Task ${task} (${commit.slice(0, 10)}) was reverted ${byWhat} (turn ${name}).`,
     `\`turnback restore ${name}\` gives the files back as they were.`,
   ].join('\n')
 }

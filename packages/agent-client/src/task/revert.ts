@@ -30,7 +30,7 @@ export interface Reverted {
   readonly task: string
   /** The commit that had landed it; null for a task that was not committed. */
   readonly commit: string | null
-  /** The commit that takes it back; for one that was not committed, the restore's turn. */
+  /** The commit that takes it back, null when HEAD has no more of it; for one that was not committed, the restore's turn. */
   readonly revertedBy: string | null
   /** The turn that the revert is: to undo it gives the files back. */
   readonly turn: TurnId
@@ -113,8 +113,9 @@ async function revertCommit(
       ...{ prompt: `revert ${task}`, lateStart: false, deadlineMs: null },
     }),
   )
+  let commit: string | null
   try {
-    await writeAndCommit(ports, ready, { task, key, landed }, plan.paths)
+    commit = await writeAndCommit(ports, ready, { task, key, landed }, plan.paths)
   } catch (error) {
     await end(ports, task, key, 'failed')
     await takeBack(ports, turn, error)
@@ -123,17 +124,18 @@ async function revertCommit(
   await end(ports, task, key, 'completed')
   return {
     ...{ task, turn, commit: landed.commit },
-    revertedBy: await ready.git.findCommit('HEAD'),
+    revertedBy: commit,
     paths: plan.paths.map(({ path }) => path),
   }
 }
 
+/** @returns the commit, or null when HEAD has all of it already */
 async function writeAndCommit(
   { deps, workspace }: RevertPorts,
   ready: Ready,
   { task, key, landed }: { readonly task: string; readonly key: string; readonly landed: TaskCommit },
   paths: readonly RevertedPath[],
-): Promise<void> {
+): Promise<string | null> {
   // Others may have turns open: by this the paths are known to be this one's.
   const news = {
     session: task,
@@ -167,6 +169,7 @@ async function writeAndCommit(
       trailers: [`Reverts-Task: ${task}`, `Reverts-Commit: ${landed.commit}`],
     })
     if (commit !== null) await followCommit(ready, commit, entries)
+    return commit
   } finally {
     removeTaskFile(indexFile)
     removeTaskFile(`${indexFile}.lock`)
