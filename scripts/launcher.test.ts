@@ -133,4 +133,4 @@ test('a bundle is taken while no source is newer than it, and no folder has chan
   } finally {
     rmSync(join(client, 'dist'), { recursive: true })
   }
-})
+}, 60_000)

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { TaskRig } from './support/task-rig.ts'
 import { snapshotTree } from './support/tree-snapshot.ts'

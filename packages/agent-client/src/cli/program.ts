@@ -1,5 +1,5 @@
 import { DomainError } from '@turnback/core'
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Help, type Option } from 'commander'
 import { CLIENT_VERSION } from '#client-version.ts'
 import { COMMANDS } from './commands.ts'
 import type { Context, RunLine } from './context.ts'
@@ -94,9 +94,16 @@ function makeProgram(context: Context, writeOut: (text: string) => void): Comman
     .option('--json', 'print exactly one JSON object')
     .exitOverride()
     .configureOutput({ writeOut, writeErr: () => {} })
+    .configureHelp({ optionDescription: describeOption })
     .showHelpAfterError(false)
   program.hook('preAction', () => context.setOptions(program.opts()))
   return program
+}
+
+/** That a list is empty unless something is given needs no words. */
+function describeOption(option: Option): string {
+  const isEmptyList = Array.isArray(option.defaultValue) && option.defaultValue.length === 0
+  return isEmptyList ? option.description : new Help().optionDescription(option)
 }
 
 /** Null when nothing is wrong: help or the version was asked for. */
