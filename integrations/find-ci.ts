@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { TaskResult } from './result.ts'
-import { summarise, summariseError } from './summary.ts'
+import { DIFF_BYTES, summarise, summariseError } from './summary.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -71,9 +80,20 @@ function writeFiles(folder: string, { result, error, code }: Report): Files {
   const summary =
     result === null
       ? summariseError(error ?? '', code)
-      : summarise(result, failedDiff === null ? null : readFileSync(failedDiff, 'utf8'))
+      : summarise(result, failedDiff === null ? null : readBeginning(failedDiff, DIFF_BYTES))
   writeFileSync(join(folder, 'summary.md'), summary)
   return { report, failedDiff, summary }
+}
+
+/** A diff may be larger than any text can be. */
+function readBeginning(file: string, most: number): string {
+  const fd = openSync(file, 'r')
+  try {
+    const bytes = Buffer.alloc(Math.min(most, fstatSync(fd).size))
+    return bytes.toString('utf8', 0, readSync(fd, bytes))
+  } finally {
+    closeSync(fd)
+  }
 }
 
 function listOutputs({ result }: Report, files: Files): [name: string, value: string][] {

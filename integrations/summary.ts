@@ -7,6 +7,8 @@ const HEADINGS: Readonly<Record<TaskResult['outcome'], string>> = {
 }
 /** Pages of runners take a mebibyte; nobody reads more of a diff than this there. */
 const DIFF_CHARACTERS = 60_000
+/** Holds more than that, whatever the characters are. */
+export const DIFF_BYTES = 4 * DIFF_CHARACTERS + 4
 
 /** What a person reads on the job's page, as Markdown. @param diff of the try that failed, or null */
 export function summarise(result: TaskResult, diff: string | null): string {

@@ -1,22 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { parse as parseToml } from 'smol-toml'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { AGENTS } from '#adapters/adapter.ts'
 import { hookLine } from '#setup/hook-line.ts'
 import { runHere } from './support/command-here.ts'
 import { TURNBACK, turnback } from './support/command-line.ts'
+import { makeInstallScene, putFile } from './support/install-scene.ts'
 import { snapshotTree } from './support/tree-snapshot.ts'
 
 let top: string
@@ -24,23 +15,12 @@ let env: Record<string, string>
 let user: string
 let project: string
 beforeEach(() => {
-  top = realpathSync(mkdtempSync(join(tmpdir(), 'turnback-agents-')))
-  project = join(top, 'project')
-  user = join(top, 'user')
-  mkdirSync(project)
-  mkdirSync(user)
-  env = { HOME: user, TURNBACK_HOME: join(top, 'home'), PATH: '/usr/bin:/bin' }
+  ;({ top, env, user, project } = makeInstallScene())
 })
 afterEach(() => rmSync(top, { recursive: true, force: true }))
 
 const run = (...args: string[]) => runHere(env, project, args)
 const read = (file: string) => readFileSync(file, 'utf8')
-
-function put(file: string, text: string, mode = 0o644): void {
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, text, { mode })
-  chmodSync(file, mode)
-}
 
 const PLACES = {
   'claude-code': ['.claude/settings.json', '.claude/settings.json'],
@@ -125,7 +105,7 @@ command = "x"
 
 test('Codex: our lines in its TOML stand between marks, and only when nobody else has said the same', async () => {
   const file = join(user, '.codex/config.toml')
-  put(file, CONFIG)
+  putFile(file, CONFIG)
   await run('install', 'codex', '--mcp')
   expect(parseToml(read(file))).toEqual({
     ...{ notify: [TURNBACK, 'hook', 'codex'], model: 'gpt-5' },
@@ -135,11 +115,11 @@ test('Codex: our lines in its TOML stand between marks, and only when nobody els
   await run('uninstall', 'codex')
   expect(read(file)).toBe(CONFIG)
 
-  put(file, `notify = ["mine"]\n${CONFIG}`)
+  putFile(file, `notify = ["mine"]\n${CONFIG}`)
   await run('install', 'codex')
   expect(read(file)).toBe(`notify = ["mine"]\n${CONFIG}`)
 
-  put(file, 'model = \n')
+  putFile(file, 'model = \n')
   const { code, json } = await run('install', 'codex')
   expect(code).toBe(3)
   expect(json).toMatchObject({ error: { code: 'SETTINGS_REFUSED', details: { file, line: 1 } } })
@@ -148,16 +128,16 @@ test('Codex: our lines in its TOML stand between marks, and only when nobody els
 
 test('what the person changed in TOML after us stays', async () => {
   const file = join(user, '.codex/config.toml')
-  put(file, CONFIG)
+  putFile(file, CONFIG)
   await run('install', 'codex', '--mcp')
-  put(file, `${read(file)}\n[profiles.x]\nmodel = "y"\n`)
+  putFile(file, `${read(file)}\n[profiles.x]\nmodel = "y"\n`)
   await run('uninstall', 'codex')
   expect(read(file)).toBe(`${CONFIG}\n[profiles.x]\nmodel = "y"\n`)
 })
 
 test('an MCP server of that name that is not ours is left, and said', async () => {
   const file = join(user, '.claude.json')
-  put(file, '{"mcpServers":{"turnback":{"command":"other"}},"numStartups":3}')
+  putFile(file, '{"mcpServers":{"turnback":{"command":"other"}},"numStartups":3}')
   const { code, json } = await run('install', 'claude-code', '--mcp')
   expect(code).toBe(3)
   expect(json).toMatchObject({ error: { details: { file, line: 1, column: 27 } } })
@@ -167,7 +147,7 @@ test('an MCP server of that name that is not ours is left, and said', async () =
 
 test('a plugin of that name that is not ours is left', async () => {
   const file = join(user, '.config/opencode/plugin/turnback.js')
-  put(file, 'export default {}\n')
+  putFile(file, 'export default {}\n')
   expect((await run('install', 'opencode')).code).toBe(3)
   await run('uninstall', 'opencode')
   expect(read(file)).toBe('export default {}\n')
@@ -175,7 +155,7 @@ test('a plugin of that name that is not ours is left', async () => {
 
 test('without a name: which agents are here, and --all puts it into them', async () => {
   mkdirSync(join(user, '.gemini'))
-  put(join(top, 'bin/codex'), '#!/bin/sh\nexit 1\n', 0o755)
+  putFile(join(top, 'bin/codex'), '#!/bin/sh\nexit 1\n', 0o755)
   env = { ...env, PATH: `${join(top, 'bin')}:/usr/bin:/bin` }
   expect((await run('install')).json).toMatchObject({
     agents: [
@@ -196,15 +176,15 @@ test('without a name: which agents are here, and --all puts it into them', async
 test('doctor starts nothing that came with a project', async () => {
   const mark = join(top, 'mark')
   const evil = join(project, 'bin/turnback')
-  put(evil, `#!/bin/sh\ntouch '${mark}'\n`, 0o755)
+  putFile(evil, `#!/bin/sh\ntouch '${mark}'\n`, 0o755)
   await run('install', 'claude-code', '--project')
   const settings = join(project, '.claude/settings.json')
-  put(settings, read(settings).replaceAll(TURNBACK, evil))
+  putFile(settings, read(settings).replaceAll(TURNBACK, evil))
   const { json } = await run('doctor')
   expect(existsSync(mark)).toBe(false)
   expect(json).toMatchObject({ agents: [{ agent: 'claude-code', fires: null }] })
   // The control: in the person's own settings it is theirs, and is tried.
-  put(join(user, '.claude/settings.json'), read(settings))
+  putFile(join(user, '.claude/settings.json'), read(settings))
   rmSync(settings)
   await run('doctor')
   expect(existsSync(mark)).toBe(true)
@@ -212,7 +192,7 @@ test('doctor starts nothing that came with a project', async () => {
 
 test('doctor starts each line as the agent would, and says what does not work', async () => {
   for (const agent of AGENTS) await run('install', agent)
-  put(join(user, '.gemini/trustedFolders.json'), JSON.stringify({ [project]: 'TRUST_FOLDER' }))
+  putFile(join(user, '.gemini/trustedFolders.json'), JSON.stringify({ [project]: 'TRUST_FOLDER' }))
   const doctor = async () => (await turnback(env, project, 'doctor', '--json')).json
   const well = await doctor()
   expect(well.problems).toEqual([])
@@ -227,17 +207,17 @@ test('doctor starts each line as the agent would, and says what does not work', 
 
   // A checkout that was moved, one that is broken, an event that somebody took out.
   const settings = join(user, '.claude/settings.json')
-  put(settings, read(settings).replaceAll(TURNBACK, join(top, 'gone/bin/turnback')))
+  putFile(settings, read(settings).replaceAll(TURNBACK, join(top, 'gone/bin/turnback')))
   const broken = join(top, 'broken/bin/turnback')
-  put(broken, '#!/bin/sh\nexit 0\n', 0o755)
-  put(
+  putFile(broken, '#!/bin/sh\nexit 0\n', 0o755)
+  putFile(
     join(user, '.gemini/settings.json'),
     read(join(user, '.gemini/settings.json')).replaceAll(TURNBACK, broken),
   )
   const hooks = JSON.parse(read(join(user, '.codex/hooks.json')))
   delete hooks.hooks.Stop
-  put(join(user, '.codex/hooks.json'), JSON.stringify(hooks))
-  put(join(user, '.cursor/hooks.json'), '{')
+  putFile(join(user, '.codex/hooks.json'), JSON.stringify(hooks))
+  putFile(join(user, '.cursor/hooks.json'), '{')
   const ill = await doctor()
   const words = JSON.stringify(ill.problems)
   expect(words).toContain(`${join(top, 'gone/bin/turnback')}, which is not there any more`)
@@ -250,7 +230,7 @@ test('doctor starts each line as the agent would, and says what does not work', 
 
 test('the command in the chat comes and goes with the hooks; one of that name that is not ours stays', async () => {
   const rewind = join(user, '.config/opencode/command/rewind.md')
-  put(rewind, 'mine\n')
+  putFile(rewind, 'mine\n')
   const { code, json } = await run('install', 'opencode')
   expect(code).toBe(0)
   expect(JSON.stringify(json.notes)).toContain(`${rewind} is somebody else’s`)
@@ -266,14 +246,14 @@ test('the command in the chat comes and goes with the hooks; one of that name th
 })
 
 test('all files of an agent or none: what cannot be written last takes back what was written first', async () => {
-  put(join(user, '.codex/config.toml'), CONFIG, 0o444)
+  putFile(join(user, '.codex/config.toml'), CONFIG, 0o444)
   const before = snapshotTree(user)
   expect((await run('install', 'codex')).code).toBe(3)
   expect(snapshotTree(user)).toEqual(before)
 
   // Found out only on the way: the command's folder is a file.
-  put(join(user, '.claude/settings.json'), '{"model":"x"}')
-  put(join(user, '.claude/commands'), 'in the way\n')
+  putFile(join(user, '.claude/settings.json'), '{"model":"x"}')
+  putFile(join(user, '.claude/commands'), 'in the way\n')
   const then = snapshotTree(user)
   expect((await run('install', 'claude-code')).code).not.toBe(0)
   expect(snapshotTree(user)).toEqual(then)
@@ -285,7 +265,7 @@ test('all files of an agent or none: what cannot be written last takes back what
 
 test('a store that cannot be opened is no reason to keep the hooks', async () => {
   await run('install', 'claude-code')
-  put(join(top, 'home/config.json'), '{ no json')
+  putFile(join(top, 'home/config.json'), '{ no json')
   expect(await run('uninstall', 'claude-code')).toMatchObject({
     code: 0,
     json: { installed: false, lastFired: null },
@@ -295,7 +275,7 @@ test('a store that cannot be opened is no reason to keep the hooks', async () =>
 
 test('a line starts the program whatever its path holds', () => {
   const program = join(top, 'it\'s $(touch no) "here"; `x`/turnback')
-  put(program, '#!/bin/sh\necho "$@"\n', 0o755)
+  putFile(program, '#!/bin/sh\necho "$@"\n', 0o755)
   const line = hookLine(program, 'copilot-cli', 'preToolUse')
   expect(execFileSync('/bin/sh', ['-c', line], { cwd: top, encoding: 'utf8' })).toBe(
     'hook copilot-cli preToolUse\n',

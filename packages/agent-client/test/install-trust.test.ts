@@ -1,40 +1,20 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync, rmSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { runHere } from './support/command-here.ts'
+import { makeInstallScene, putFile } from './support/install-scene.ts'
 
 let top: string
 let env: Record<string, string>
 let user: string
 let project: string
 beforeEach(() => {
-  top = realpathSync(mkdtempSync(join(tmpdir(), 'turnback-trust-')))
-  project = join(top, 'project')
-  user = join(top, 'user')
-  mkdirSync(project)
-  mkdirSync(user)
-  env = { HOME: user, TURNBACK_HOME: join(top, 'home'), PATH: `${join(top, 'bin')}:/usr/bin:/bin` }
+  ;({ top, env, user, project } = makeInstallScene())
+  env.PATH = `${join(top, 'bin')}:/usr/bin:/bin`
 })
 afterEach(() => rmSync(top, { recursive: true, force: true }))
 
 const run = (...args: string[]) => runHere(env, project, args)
-
-function put(file: string, text: string, mode = 0o644): void {
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, text)
-  chmodSync(file, mode)
-}
 
 /** Answers as Codex 0.171 does: by hooks.json, and by the hashes that config.toml holds. */
 const CODEX = `#!${process.execPath}
@@ -62,9 +42,9 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 `
 
 test('Codex: not trusted is said, trusted only by the person’s word, and gone with the rest', async () => {
-  put(join(top, 'bin/codex'), CODEX, 0o755)
+  putFile(join(top, 'bin/codex'), CODEX, 0o755)
   const config = join(user, '.codex/config.toml')
-  put(config, 'model = "x"\n')
+  putFile(config, 'model = "x"\n')
   const plain = await run('install', 'codex')
   expect(plain.json).toMatchObject({ installed: true, trusted: false })
   expect(JSON.stringify(plain.json.notes)).toContain('/hooks')
@@ -81,7 +61,7 @@ test('Codex: not trusted is said, trusted only by the person’s word, and gone 
 
   // Another checkout's hooks have other hashes: trust is asked for anew.
   const hooks = join(user, '.codex/hooks.json')
-  put(hooks, readFileSync(hooks, 'utf8').replaceAll('"timeout": 15', '"timeout": 16'))
+  putFile(hooks, readFileSync(hooks, 'utf8').replaceAll('"timeout": 15', '"timeout": 16'))
   expect((await run('doctor')).json).toMatchObject({ agents: [{ trusted: false }] })
   expect((await run('install', 'codex', '--trust')).json).toMatchObject({ trusted: true })
 
@@ -90,7 +70,7 @@ test('Codex: not trusted is said, trusted only by the person’s word, and gone 
 })
 
 test('a Codex that does not answer, or is not there: not known, and --trust says so', async () => {
-  put(join(top, 'bin/codex'), '#!/bin/sh\nexit 3\n', 0o755)
+  putFile(join(top, 'bin/codex'), '#!/bin/sh\nexit 3\n', 0o755)
   expect((await run('install', 'codex', '--trust')).json).toMatchObject({ installed: true, trusted: null })
   rmSync(join(top, 'bin/codex'))
   const { json } = await run('install', 'codex', '--trust')
@@ -108,15 +88,15 @@ test.each([
   ['hooks are switched off', { hooksConfig: { enabled: false } }, { above: 'TRUST_FOLDER' }, false],
   ['ours are switched off', { hooksConfig: { disabled: ['turnback'] } }, { above: 'TRUST_FOLDER' }, false],
 ] as const)('Gemini CLI, %s', async (_, settings, rules, trusted) => {
-  put(join(user, '.gemini/settings.json'), JSON.stringify(settings))
+  putFile(join(user, '.gemini/settings.json'), JSON.stringify(settings))
   const places: Record<string, string> = { above: top, project }
   const folders = Object.fromEntries(Object.entries(rules).map(([place, level]) => [places[place], level]))
-  put(join(user, '.gemini/trustedFolders.json'), JSON.stringify(folders))
+  putFile(join(user, '.gemini/trustedFolders.json'), JSON.stringify(folders))
   expect((await run('install', 'gemini-cli')).json).toMatchObject({ installed: true, trusted })
 })
 
 test('Claude Code whose hooks are switched off', async () => {
-  put(join(project, '.claude/settings.json'), '{ "disableAllHooks": true }')
+  putFile(join(project, '.claude/settings.json'), '{ "disableAllHooks": true }')
   const { json } = await run('install', 'claude-code')
   expect(json).toMatchObject({ installed: true, trusted: false })
   expect(JSON.stringify(json.notes)).toContain('disableAllHooks')
@@ -124,11 +104,11 @@ test('Claude Code whose hooks are switched off', async () => {
 
 test('what a killed install left beside the settings goes with the next', async () => {
   const settings = join(user, '.claude/settings.json')
-  put(settings, '{}')
+  putFile(settings, '{}')
   const [old, fresh] = ['0123456789ab', 'ba9876543210'].map((name) =>
     join(user, `.claude/.settings.json.${name}.tmp`),
   )
-  for (const file of [old, fresh]) put(String(file), '{')
+  for (const file of [old, fresh]) putFile(String(file), '{')
   utimesSync(String(old), 1000, 1000)
   await run('install', 'claude-code')
   expect([existsSync(String(old)), existsSync(String(fresh))]).toEqual([false, true])

@@ -4,32 +4,26 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parse } from 'jsonc-parser'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { runHere } from './support/command-here.ts'
 import { TURNBACK } from './support/command-line.ts'
+import { makeInstallScene, putFile } from './support/install-scene.ts'
 
 let top: string
 let env: Record<string, string>
 let project: string
 let settings: string
 beforeEach(() => {
-  top = realpathSync(mkdtempSync(join(tmpdir(), 'turnback-install-')))
-  project = join(top, 'project')
-  mkdirSync(project)
-  mkdirSync(join(top, 'user'))
-  env = { HOME: join(top, 'user'), TURNBACK_HOME: join(top, 'home'), PATH: '/usr/bin:/bin' }
+  ;({ top, env, project } = makeInstallScene())
   settings = join(top, 'user/.claude/settings.json')
 })
 afterEach(() => rmSync(top, { recursive: true, force: true }))
@@ -37,11 +31,7 @@ afterEach(() => rmSync(top, { recursive: true, force: true }))
 const run = (...args: string[]) => runHere(env, project, args)
 const LINE = `'${TURNBACK}' hook claude-code`
 
-function put(text: string | Uint8Array, file = settings): void {
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, text)
-}
-
+const put = (text: string | Uint8Array, file = settings) => putFile(file, text)
 const read = (file = settings) => readFileSync(file, 'utf8')
 const linesOf = (text: string) =>
   [...text.matchAll(/"command": ?"((?:[^"\\]|\\.)*)"/g)].map(([, line]) => line)

@@ -20,13 +20,16 @@ export function addAgentOption(command: PlainBuilder): PlainBuilder {
  * is not guessed. @throws USAGE
  */
 export function findAgentPid(context: Context, given: string | undefined): number | null {
-  if (given !== undefined && given !== 'above') {
-    const pid = Number(given)
-    if (!Number.isInteger(pid) || pid < 1) throw new DomainError('USAGE', { agentPid: given })
-    return pid
-  }
+  if (given !== undefined && given !== 'above') return parsePid('agentPid', given)
   if (given === undefined) return findPidInVariable(context, 'CLAUDE_PID')
   return listAbove(context).find(({ command }) => !STARTERS.has(command))?.pid ?? null
+}
+
+/** @throws USAGE */
+export function parsePid(option: string, given: string): number {
+  const pid = Number(given)
+  if (!Number.isInteger(pid) || pid < 1) throw new DomainError('USAGE', { [option]: given })
+  return pid
 }
 
 /** A variable may have come down from an agent of long ago: it counts only from one that stands above. */

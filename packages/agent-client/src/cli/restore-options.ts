@@ -3,6 +3,7 @@ import { type ConflictChoice, DomainError, type RelPath, type Scope } from '@tur
 import { type Command, Option } from 'commander'
 import type { Workspace } from '#ports.ts'
 import type { RestoreAsk, Target } from '#restore/ask.ts'
+import { parsePid } from './agent-option.ts'
 import type { Context } from './context.ts'
 import { toRelPath } from './paths.ts'
 import { quoteForShell } from './shell-quote.ts'
@@ -101,7 +102,7 @@ export function toAsk(
     token: given.token ?? null,
     restore: null,
     requestedBy: { kind: 'local', name: findUserName() },
-    callerPid: given.askedBy === undefined ? context.callerPid : Number(given.askedBy),
+    callerPid: given.askedBy === undefined ? context.callerPid : parsePid('askedBy', given.askedBy),
   }
 }
 

@@ -201,8 +201,10 @@ async function onEvent(plugin: Plugin, type: unknown, properties: unknown) {
   else if (type === 'session.idle' && session.isOpen) {
     session.isOpen = false
     await inTurn(plugin, id, 'turn.end', { reason: session.reason })
-  } else if (type === 'session.deleted') await inTurn(plugin, id, 'session.end', {})
-  else if (type === 'todo.updated')
+  } else if (type === 'session.deleted') {
+    await inTurn(plugin, id, 'session.end', {})
+    plugin.sessions.delete(id)
+  } else if (type === 'todo.updated')
     await inTurn(plugin, id, 'checklist', { todos: fieldOf(properties, 'todos') })
 }
 
