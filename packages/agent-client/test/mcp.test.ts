@@ -74,7 +74,9 @@ async function connect(
 }
 
 test('a model can look and make checkpoints, and nothing that it is given changes a file', async () => {
-  await rig.turn(() => rig.write('src/a.txt', 'two\n'))
+  await rig.begin({ agent: { name: 'codex', version: null } })
+  rig.write('src/a.txt', 'two\n')
+  await rig.end()
   const { client, call, talk } = await connect()
   const { tools } = await client.listTools()
   expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
@@ -88,10 +90,13 @@ test('a model can look and make checkpoints, and nothing that it is given change
 
   const before = snapshotTree(rig.root)
   const list = await call('list_turns')
-  expect(list.facts).toMatchObject({ turns: [{ number: 1, kind: 'agent', changed: 1, undone: 'no' }] })
+  expect(list.facts).toMatchObject({
+    turns: [{ number: 1, kind: 'agent', agent: 'codex', changed: 1, undone: 'no' }],
+  })
   expect(JSON.parse(list.text)).toEqual(list.facts)
   expect((await call('show_turn', { turn: 'last' })).facts).toMatchObject({
     number: 1,
+    agent: 'codex',
     changes: [{ path: 'src/a.txt', what: 'changed' }],
   })
   const diff = await call('diff_turn', { turn: '1', paths: ['src'] })

@@ -31,7 +31,7 @@ const listed = z.object({
       number: z.number(),
       kind: z.string(),
       session: z.string().nullable(),
-      agent: z.object({ name: z.string() }).nullable(),
+      agent: z.string().nullable(),
       prompt: z.string().nullable(),
       label: z.string().nullable(),
       startedAt: z.string(),
@@ -73,9 +73,8 @@ export const listTurns: Tool<typeof listInput> = {
   ],
   tell(result, { limit }) {
     const { turns } = listed.parse(result)
-    const shown = turns.slice(0, limit).map(({ prompt, agent, ...turn }) => ({
+    const shown = turns.slice(0, limit).map(({ prompt, ...turn }) => ({
       ...turn,
-      agent: agent?.name ?? null,
       prompt: prompt === null ? null : cutText(prompt, PROMPT_CHARACTERS),
     }))
     const more = turns.length > limit ? { note: 'There are older turns: ask with a higher limit.' } : {}
