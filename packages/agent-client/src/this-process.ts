@@ -11,7 +11,7 @@ process.stdout.on('error', (error) => {
 /** Who runs this process. */
 export const caller: Caller = {
   env: process.env,
-  folder: process.cwd(),
+  folder: findFolder(),
   pid: process.ppid,
   // Asked when it matters: to know it takes a part of Node that takes time to load.
   get isPerson() {
@@ -39,4 +39,17 @@ export const streams: Streams = {
     }
     return Buffer.concat(pieces).toString('utf8')
   },
+}
+
+/** An agent may have removed the folder that it was started in, and a hook fails no agent for that. */
+function findFolder(): string {
+  try {
+    return process.cwd()
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    // A hook's news says itself where the agent is, and prints nothing that could be misread.
+    if (!process.argv.includes('hook'))
+      process.stderr.write('turnback: the folder that this was started in is gone, so / stands for it.\n')
+    return '/'
+  }
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -12,12 +12,15 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { gcParts } from '#cli/gc-parts.ts'
 import { runCommandLine } from '#cli/run.ts'
 import { CLIENT_VERSION } from '#client-version.ts'
 import { collectGarbage } from '#store/gc.ts'
 import { CaptureRig, canMount, PLAIN_UID } from './support/capture-rig.ts'
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 let rig: CaptureRig
 beforeEach(() => {
@@ -263,4 +266,20 @@ test('help and version are one JSON object too, wherever `--json` stands', async
   ])
     expect(JSON.parse((await run(args)).out)).toEqual({ version: CLIENT_VERSION })
   expect((await run(['--version'])).out).toBe(`${CLIENT_VERSION}\n`)
+})
+
+test('a folder that is gone fails no agent’s hook, and others say that it is gone', async () => {
+  const inGone = (...args: string[]) => {
+    const line = `mkdir "$1/gone" && cd "$1/gone" && rmdir "$1/gone" && shift && exec "$@" </dev/null`
+    const argv = ['-c', line, 'sh', rig.root, process.execPath, MAIN, ...args]
+    const { status, stdout, stderr } = spawnSync('/bin/sh', argv, { env: rig.env, encoding: 'utf8' })
+    return { status, stdout, stderr }
+  }
+  await rig.init()
+  expect(inGone('hook', 'claude-code')).toEqual({ status: 0, stdout: '', stderr: '' })
+  const { status, stderr } = inGone('log')
+  expect(status).toBe(1)
+  expect(stderr).toContain('is gone')
+  expect(stderr).toContain('NO_WORKSPACE')
+  expect(inGone('-C', rig.root, 'log')).toMatchObject({ status: 0 })
 })
