@@ -83,7 +83,7 @@ async function examineAgent(
   const misfires = deps === null ? [] : await fireAll(context, setup.name, lines, deps)
   const facts: AgentFacts = {
     ...{ agent: setup.name, program, levels: found.map(({ level }) => level) },
-    version: program === null ? null : await findVersion(program, context),
+    version: program === null ? null : await findVersion(program, user),
     files: found.flatMap(({ files }) => files),
     installed: found.some((each) => each.trouble === null && each.missing.length + each.gone.length === 0),
     trusted: trust.trusted,
@@ -159,9 +159,8 @@ function judge({ setup, facts, found, trust, misfires }: Gathered): Finding {
   )
 }
 
-/** What it says of itself; null when it says nothing in time. */
-async function findVersion(program: string, context: Context): Promise<string | null> {
-  const { env, folder } = context
+/** What it says of itself, asked where no project's files can have a say in it; null when it says nothing in time. */
+async function findVersion(program: string, { env, user: folder }: SetupFacts): Promise<string | null> {
   const { out } = await runProgram({
     program,
     args: ['--version'],

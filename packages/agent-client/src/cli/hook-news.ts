@@ -75,8 +75,10 @@ async function keepChecklist({ deps }: Context, { turn }: TurnRow, { checklist }
   deps.log.transact(() => deps.agents.insertChecklist(turn, deps.clock.nowMs(), kept))
 }
 
+/** The agent waits for this, so the disk is not waited for: `doctor` alone reads it. */
 function noteFired({ deps }: Context, { name }: Adapter): void {
-  deps.log.putFact(`fired:${name}`, new Date(deps.clock.nowMs()).toISOString())
+  const at = new Date(deps.clock.nowMs()).toISOString()
+  deps.db.transactLoosely(() => deps.log.putFact(`fired:${name}`, at))
 }
 
 async function start(

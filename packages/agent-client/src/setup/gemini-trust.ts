@@ -15,7 +15,7 @@ export function isGeminiFolderTrusted(facts: SetupFacts, home: string, folder: s
   let found: { readonly length: number; readonly level: unknown } | null = null
   for (const [rule, level] of Object.entries(rules ?? {})) {
     const above = level === 'TRUST_PARENT' ? dirname(rule) : rule
-    if (relative(above, folder).startsWith('..')) continue
+    if (/^\.\.(?:\/|$)/.test(relative(above, folder))) continue
     if (found === null || rule.length > found.length) found = { length: rule.length, level }
   }
   if (found === null) return null
