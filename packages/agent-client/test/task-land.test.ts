@@ -344,3 +344,16 @@ describe('repositories of all kinds', () => {
     expect(landedPaths()).toHaveLength(13)
   })
 })
+
+test('when the index can not follow the commit, the commit is taken off again', async () => {
+  const head = rig.git('rev-parse', 'HEAD')
+  const hook = rig.at('.git/hooks/post-commit')
+  mkdirSync(rig.at('.git/hooks'), { recursive: true })
+  writeFileSync(hook, '#!/bin/sh\nmv .git/index .git/kept && mkdir .git/index\n')
+  chmodSync(hook, 0o755)
+  const { json } = await rig.task('t-1', 'echo h >> a.txt', '--commit')
+  expect(json).toMatchObject({ outcome: 'failed', attempts: [{ outcome: 'failed' }] })
+  expect(json).not.toHaveProperty('commit')
+  expect(rig.text('a.txt')).toBe(LINES)
+  expect(rig.git('rev-parse', 'HEAD')).toBe(head)
+})

@@ -58,3 +58,13 @@ async function refuseOtherParent(
     { message: 'Somebody committed at the same moment, so the task’s commit was taken off again.' },
   )
 }
+
+/** Takes a commit off its branch again, if nothing came on top. */
+export async function takeOff(
+  { git, head }: Pick<Repository, 'git' | 'head'>,
+  commit: string,
+): Promise<void> {
+  const why = ['-m', 'turnback: taken off']
+  const args = head === null ? [...why, '-d', 'HEAD', commit] : [...why, 'HEAD', head, commit]
+  await git.run(['update-ref', ...args])
+}

@@ -1,7 +1,7 @@
 import type { TurnId } from '@turnback/core'
 import { DomainError } from '@turnback/core'
 import { placeTaskFile, removeTaskFile } from '#store/task-files.ts'
-import { commitIndex } from './commit.ts'
+import { commitIndex, takeOff } from './commit.ts'
 import { joinNul } from './git.ts'
 import { equalEntries, type GitEntry, readTreeChanges, writeIndex } from './git-index.ts'
 import type { GitPath } from './git-paths.ts'
@@ -94,8 +94,24 @@ async function fillIndex(
   await git.get('LANDING_FAILED', args, { input: joinNul(there), indexFile })
 }
 
-/** The person's own index has what was committed as committed, and what they had staged on top as staged. */
+/**
+ * The person's own index has what was committed as committed, and what they had staged on top as staged. When it can not,
+ * the commit is taken off again: a failure leaves nothing behind.
+ */
 export async function followCommit(
+  ready: Ready,
+  commit: string,
+  merged: ReadonlyMap<GitPath, MergedPath>,
+): Promise<void> {
+  try {
+    await setIndex(ready, commit, merged)
+  } catch (error) {
+    await takeOff(ready, commit)
+    throw error
+  }
+}
+
+async function setIndex(
   { git, head }: Ready,
   commit: string,
   merged: ReadonlyMap<GitPath, MergedPath>,
