@@ -21,5 +21,5 @@ export const copilotCli: Kit = {
   edit: (file, before, after) => [call('edit', { path: file, old_str: before, new_str: after })],
   shell: (command) => [call('bash', { command, description: 'As the test says' })],
   // It notes in its transcript that the turn was broken off.
-  ends: { SIGINT: 'interrupted', SIGTERM: 'interrupted', SIGKILL: 'lost', refusal: 'lost' },
+  ends: { SIGINT: 'interrupted', SIGTERM: 'interrupted', SIGKILL: 'lost', refusal: 'failed' },
 }

@@ -108,6 +108,17 @@ test('Copilot CLI spells its events in two ways, and says nothing of where its t
   expect(odd.news[0]?.transcript).toBeNull()
 })
 
+test('Copilot CLI tells of a model that refuses only by how its session ends', async () => {
+  const end = golden('copilot-cli', 'session-end')
+  const typesOf = async (reason: string) =>
+    (await read('copilot-cli', { ...end, reason }, 'sessionEnd')).news.map((each) => [each.type, each.reason])
+  expect(await typesOf('error')).toEqual([
+    ['turn.end', 'failed'],
+    ['session.end', 'completed'],
+  ])
+  expect(await typesOf('complete')).toEqual([['session.end', 'completed']])
+})
+
 test.each([
   ['completed', 'completed'],
   ['aborted', 'interrupted'],

@@ -86,8 +86,12 @@ function readEvent(fields: Fields, name: string, session: string, folder: string
       return one('tool.after', toolOf(fields))
     case 'agentStop':
       return one('turn.end')
-    case 'sessionEnd':
-      return one('session.end')
+    case 'sessionEnd': {
+      const end = one('session.end')
+      // A model that refuses is told in no other way than this.
+      if (textIn(fields, 'reason') !== 'error') return end
+      return { ...end, news: [...one('turn.end', { reason: 'failed' }).news, ...end.news] }
+    }
     case 'subagentStart':
     case 'subagentStop':
       // They say nothing of the turn that they work for but that it is at work.
