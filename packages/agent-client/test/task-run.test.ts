@@ -143,3 +143,36 @@ test.each(['', ' ', 't ', '\u00a0t', 'a\nb'])('%j is no name that a commit could
   expect(json.error).toMatchObject({ code: 'USAGE' })
   expect(existsSync(rig.at('x'))).toBe(false)
 })
+
+test('a merge that the person has open stays open, though the task staged it', async () => {
+  rig.git('checkout', '-q', '-b', 'other')
+  rig.write('a.txt', 'theirs\n')
+  rig.git('commit', '-q', '-a', '-m', 'theirs')
+  rig.git('checkout', '-q', 'main')
+  rig.write('a.txt', 'ours\n')
+  rig.git('commit', '-q', '-a', '-m', 'ours')
+  expect(() => rig.git('merge', '-q', 'other')).toThrow()
+  const before = { ...rig.facts(), tree: snapshotTree(rig.root) }
+  expect(before.status).toContain('UU a.txt')
+  for (const line of ['git add -A; false', 'git checkout --ours -q a.txt; false', 'false']) {
+    expect((await rig.task('t-1', line)).json).toMatchObject({ outcome: 'rolled-back' })
+    expect({ ...rig.facts(), tree: snapshotTree(rig.root) }).toEqual(before)
+  }
+  const { code, json } = await rig.task('t-1', 'git merge --abort; false')
+  expect(code).toBe(4)
+  expect(json.error?.message).toContain('ended the merge')
+})
+
+test('a merge that the task began and left is not told as taken back', async () => {
+  rig.git('checkout', '-q', '-b', 'other')
+  rig.write('c.txt', 'theirs\n')
+  rig.git('add', 'c.txt')
+  rig.git('commit', '-q', '-m', 'theirs')
+  rig.git('checkout', '-q', 'main')
+  rig.git('commit', '-q', '--allow-empty', '-m', 'ours')
+  const before = rig.facts()
+  const { code, json } = await rig.task('t-1', 'git merge -q --no-commit other; false')
+  expect({ code, outcome: json.outcome }).toEqual({ code: 4, outcome: 'failed' })
+  expect(json.error?.message).toContain('git merge --abort')
+  expect(rig.facts()).toEqual(before)
+})

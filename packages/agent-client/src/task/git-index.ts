@@ -13,8 +13,8 @@ export interface GitEntry {
 /** The index: what is staged. */
 export interface IndexEntries {
   readonly entries: ReadonlyMap<GitPath, GitEntry>
-  /** Paths of a merge that nobody has decided yet. */
-  readonly unmerged: readonly GitPath[]
+  /** Paths of a merge that nobody has decided yet, each with its sides: `mode id stage`. */
+  readonly unmerged: ReadonlyMap<GitPath, readonly string[]>
 }
 
 const LOCKED = /index\.lock/
@@ -23,13 +23,13 @@ const LOOK_AGAIN_MS = 100
 
 export async function readIndex(git: Git, code: ErrorCode): Promise<IndexEntries> {
   const entries = new Map<GitPath, GitEntry>()
-  const unmerged = new Set<GitPath>()
+  const unmerged = new Map<GitPath, readonly string[]>()
   for (const line of splitNul(await git.get(code, ['ls-files', '--stage', '-z']))) {
     const [, mode = '', id = '', stage = '', path = ''] = /^(\d+) ([0-9a-f]+) (\d)\t(.*)$/s.exec(line) ?? []
     if (stage === '0') entries.set(path, { mode, id })
-    else unmerged.add(path)
+    else unmerged.set(path, [...(unmerged.get(path) ?? []), `${mode} ${id} ${stage}`])
   }
-  return { entries, unmerged: [...unmerged] }
+  return { entries, unmerged }
 }
 
 /** Entries of a commit's tree: all, or those of named paths. Folders are left out when all are asked for. */
@@ -89,20 +89,24 @@ export async function readTreeChanges(
 
 /**
  * Sets entries of an index, and nothing else of it. Waits a while for another git that has it locked.
- * @param wanted null takes the entry out
+ * @param wanted null takes the entry out; the sides of a merge make it unmerged
  */
 export async function writeIndex(
   git: Git,
   code: ErrorCode,
-  wanted: ReadonlyMap<GitPath, GitEntry | null>,
+  wanted: ReadonlyMap<GitPath, GitEntry | readonly string[] | null>,
   indexFile?: string,
 ): Promise<void> {
   if (wanted.size === 0) return
-  // What goes makes room for what comes: a file in a folder's place.
-  const gone = [...wanted].filter(([, entry]) => entry === null).map(([path]) => `0 ${git.noId}\t${path}`)
-  const there = [...wanted].flatMap(([path, entry]) =>
-    entry === null ? [] : [`${entry.mode} ${entry.id}\t${path}`],
-  )
+  // What goes makes room for what comes: a file in a folder's place, the sides of a merge in a file's.
+  const gone: string[] = []
+  const there: string[] = []
+  for (const [path, entry] of wanted) {
+    if (entry === null || !('mode' in entry)) gone.push(`0 ${git.noId}\t${path}`)
+    if (entry === null) continue
+    const lines = 'mode' in entry ? [`${entry.mode} ${entry.id}`] : entry
+    there.push(...lines.map((line) => `${line}\t${path}`))
+  }
   const input = joinNul([...gone, ...there])
   const args = ['update-index', '-z', '--index-info']
   const options = { input, ...(indexFile === undefined ? {} : { indexFile }) }

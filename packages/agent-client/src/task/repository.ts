@@ -15,15 +15,19 @@ export interface Repository {
   /** Full name of the branch that HEAD stands for, or null when it is on none. */
   readonly branch: string | null
   readonly index: IndexEntries
+  /** What git is in the middle of, or null. */
+  readonly operation: string | null
 }
 
 /**
  * The repository that the workspace lies in, or null when there is none.
+ * @param operation what git is in the middle of, or null
  * @throws TASK_REFUSED when there is one and git can not be started, or does not want to work in it
  */
 export async function findRepository(
   workspace: Pick<Workspace, 'root'>,
   env: Readonly<Record<string, string | undefined>>,
+  operation: string | null,
 ): Promise<Repository | null> {
   if (findGitTop(workspace.root) === null) return null
   const here = new Git(workspace.root, env)
@@ -36,7 +40,7 @@ export async function findRepository(
   const git = new Git(top, env, format === 'sha256' ? 64 : 40)
   const branch = await git.run(['symbolic-ref', '--quiet', 'HEAD'])
   return {
-    ...{ git, prefix },
+    ...{ git, prefix, operation },
     head: await git.findCommit('HEAD'),
     branch: branch.status === 0 ? branch.stdout.toString('utf8').trimEnd() : null,
     index: await readIndex(git, 'TASK_REFUSED'),
@@ -50,14 +54,13 @@ export interface Ready extends Repository {
 
 /**
  * Makes sure that a commit can be made, before anything else is begun.
- * @param operation what git is in the middle of, or null
  * @throws TASK_REFUSED
  */
-export async function prepareCommit(repository: Repository | null, operation: string | null): Promise<Ready> {
+export async function prepareCommit(repository: Repository | null): Promise<Ready> {
   if (repository === null) throw refusal('The folder is in no git repository, so nothing can be committed.')
-  const { git, index } = repository
+  const { git, index, operation } = repository
   if (operation !== null) throw refusal(`Git is in the middle of a ${operation}; finish or abort that first.`)
-  if (index.unmerged.length > 0) throw refusal('The index has paths that are not merged; resolve them first.')
+  if (index.unmerged.size > 0) throw refusal('The index has paths that are not merged; resolve them first.')
   for (const who of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT']) {
     const { status, words } = await git.run(['var', who])
     if (status !== 0) throw refusal(`Git does not know in whose name to commit. ${words}`)

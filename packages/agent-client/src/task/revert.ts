@@ -44,7 +44,7 @@ export interface Reverted {
  */
 export async function revertTask(ports: RevertPorts, task: string): Promise<Reverted> {
   const { deps, workspace } = ports
-  const repository = await findRepository(workspace, ports.env)
+  const repository = await findRepository(workspace, ports.env, deps.git(workspace.root).operation)
   const landing =
     repository === null || repository.head === null
       ? ({ kind: 'none' } as const)
@@ -60,7 +60,7 @@ export async function revertTask(ports: RevertPorts, task: string): Promise<Reve
     await waitForQuiet(deps, workspace, ports.callerPid)
     if (landing.kind === 'none') return await revertTurns(ports, task)
     refuseMixed(landing.commit, task)
-    const ready = await prepareCommit(repository, deps.git(workspace.root).operation)
+    const ready = await prepareCommit(repository)
     return await revertCommit(ports, ready, task, landing.commit)
   } finally {
     giveTreeBack(deps, workspace)

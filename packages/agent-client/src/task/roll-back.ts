@@ -31,24 +31,37 @@ export async function rollBack(
   if (repository === null || back.leftovers.error !== null) return back
   try {
     await putIndexBack(repository)
-    return back
+    const { operation } = ports.deps.git(ports.workspace.root)
+    if (operation === repository.operation) return back
+    const message =
+      operation === null
+        ? `The task ended the ${repository.operation} that git was in the middle of.`
+        : `Git is in the middle of a ${operation} that the task began: \`git ${operation} ${operation === 'bisect' ? 'reset' : '--abort'}\` ends it.`
+    return withError(back, { code: 'TASK_REFUSED', message })
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     const { code, details } = error
     const message = `What the task staged is staged still: ${String(details.said)}`
-    return { ...back, leftovers: { ...back.leftovers, error: { code, message } }, isWhole: false }
+    return withError(back, { code, message })
   }
+}
+
+function withError(back: RolledBack, error: NonNullable<Leftovers['error']>): RolledBack {
+  return { ...back, leftovers: { ...back.leftovers, error }, isWhole: false }
 }
 
 async function putIndexBack({ git, index: before }: Repository): Promise<void> {
   const now = await readIndex(git, 'TASK_REFUSED')
-  if (now.unmerged.length > 0)
-    throw new DomainError('TASK_REFUSED', { said: 'the index has paths that are not merged.' })
   const paths = new Set([...before.entries.keys(), ...now.entries.keys()])
-  const wanted = new Map<GitPath, GitEntry | null>()
+  const wanted = new Map<GitPath, GitEntry | readonly string[] | null>()
   for (const path of paths) {
     const then = before.entries.get(path)
     if (!equalEntries(then, now.entries.get(path))) wanted.set(path, then ?? null)
+  }
+  // A merge that stood open, or that the task left open, with all its sides.
+  for (const path of new Set([...before.unmerged.keys(), ...now.unmerged.keys()])) {
+    const [sides, sidesNow] = [before.unmerged.get(path), now.unmerged.get(path)]
+    if (sides?.join() !== sidesNow?.join()) wanted.set(path, sides ?? before.entries.get(path) ?? null)
   }
   await writeIndex(git, 'TASK_REFUSED', wanted)
 }

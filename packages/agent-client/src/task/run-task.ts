@@ -38,7 +38,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 export async function runTask(ports: TaskPorts, plan: TaskPlan, stop: Stop): Promise<TaskEnd> {
   const { deps, workspace } = ports
   const repository = await findRepositoryFor(ports, plan)
-  const ready = plan.commit ? await prepareCommit(repository, deps.git(workspace.root).operation) : null
+  const ready = plan.commit ? await prepareCommit(repository) : null
   const land = (turns: readonly TurnId[]): Land | null =>
     ready === null ? null : () => landTask(ports, ready, turns, wordsOf(plan))
   removeOldTaskFiles(deps.home, deps.clock.nowMs() - deps.config.retentionDays * DAY_MS)
@@ -54,7 +54,7 @@ export async function runTask(ports: TaskPorts, plan: TaskPlan, stop: Stop): Pro
 /** Who wants no commit can do without git; then what a failed task staged stays staged. */
 async function findRepositoryFor(ports: TaskPorts, plan: TaskPlan): Promise<Repository | null> {
   try {
-    return await findRepository(ports.workspace, ports.env)
+    return await findRepository(ports.workspace, ports.env, ports.deps.git(ports.workspace.root).operation)
   } catch (error) {
     if (plan.commit || !(error instanceof DomainError)) throw error
     ports.warn(`${error.message} What is staged is not looked at.`)
