@@ -15,8 +15,9 @@ import { readResult } from './result.ts'
 const launcher = join(import.meta.dirname, '../bin/turnback')
 const USAGE = 2
 
+const ci = findCi(process.env)
+
 async function main(): Promise<number> {
-  const ci = findCi(process.env)
   const { code, printed } = await runTurnback(toArguments(readInputs(process.env)))
   const result = readResult(printed)
   if (result === null) {
@@ -49,5 +50,6 @@ try {
 } catch (error) {
   if (!(error instanceof WrongInput)) throw error
   console.error(`turnback: ${error.message}`)
+  ci.report({ result: null, error: error.message, code: USAGE })
   process.exitCode = USAGE
 }

@@ -60,7 +60,7 @@ export async function buildClient(dist: string = join(client, 'dist')): Promise<
   mkdirSync(folder, { recursive: true })
   const threads = { 'read-worker': 'worktree/read-worker.ts', 'secret-worker': 'crypto/secret-worker.ts' }
   // Apart, because a file that both use would hold what only main needs of it.
-  await bundle(folder, 'quick-', { all: 'quick.ts' }, [mainIsThere])
+  await bundle(folder, 'quick-', { all: 'quick.ts' }, [mainIsThere, quickStaysSmall])
   await bundle(folder, 'main-', { all: 'main.ts' })
   await bundle(folder, '', threads)
   // The cache has to be on before the file that it is for is read.
@@ -113,6 +113,20 @@ async function bundle(
 const mainIsThere: Plugin = {
   name: 'main-is-there',
   resolveId: { filter: { id: /^\.\/main\.ts$/ }, handler: () => ({ id: './main.js', external: true }) },
+}
+
+/** What agents wait for needs none of these, and each takes longer to load than a turn's begin. */
+const HEAVY =
+  /node_modules[\\/](?:commander|jsonc-parser|smol-toml|@modelcontextprotocol|@agentclientprotocol)[\\/]/
+
+const quickStaysSmall: Plugin = {
+  name: 'quick-stays-small',
+  load: {
+    filter: { id: HEAVY },
+    handler: (id) => {
+      throw new Error(`quick.ts leads to ${id}`)
+    },
+  },
 }
 
 /** A schema that nobody uses is left out, and with the last of them zod. By itself the bundler cannot know that making one does nothing. */

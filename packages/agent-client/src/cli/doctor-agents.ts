@@ -70,7 +70,7 @@ async function examineAgent(
   user: SetupFacts,
   deps: ClientDeps | null,
 ): Promise<{ facts: AgentFacts; finding: Finding } | null> {
-  const program = findOnPath(setup.programs, user.env)
+  const program = findOnPath(setup.programs, user)
   const levels: Level[] = user.project === null ? ['user'] : ['user', 'project']
   const found = levels.flatMap((level) => inspectAgent(setup, { ...user, level }) ?? [])
   if (program === null && found.length === 0 && !user.exists(setup.folder(user))) return null

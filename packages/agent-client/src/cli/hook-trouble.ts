@@ -13,7 +13,7 @@ export function noteHookTrouble(context: Context, error: unknown): void {
   noteOfHook(context, 'failed', { message, ...code })
 }
 
-export function noteOfHook(context: Context, event: string, facts: Readonly<Record<string, unknown>>): void {
+function noteOfHook(context: Context, event: string, facts: Readonly<Record<string, unknown>>): void {
   makeLogFile(findHome(context.env).logs, 'hooks', () => Date.now())(event, facts)
 }
 

@@ -6,7 +6,7 @@ import { asFields, textIn } from '#adapters/fields.ts'
 import type { Context } from './context.ts'
 import { answerChatCommand } from './hook-chat.ts'
 import { takeNews } from './hook-news.ts'
-import { noteHookTrouble, noteOfHook, noteOnce } from './hook-trouble.ts'
+import { noteHookTrouble, noteOnce } from './hook-trouble.ts'
 import type { PlainRegister } from './plain.ts'
 
 /** How long an agent that does not close its end is listened to. */
@@ -21,7 +21,7 @@ export const register: PlainRegister = (program, context) => {
     .action(async (agent: string, event: string | undefined) => {
       const adapter = isAgentName(agent) ? await loadAdapter(agent) : null
       if (adapter === null) {
-        noteOfHook(context, 'not-understood', { agent })
+        noteOnce(context, agent.slice(0, 50), 'agent')
         return
       }
       const answer = await answerOf(context, adapter, event ?? null)

@@ -48,9 +48,7 @@ export const register: Register = (program, context) => {
 }
 
 function isHere(setup: AgentSetup, facts: SetupFacts): boolean {
-  return (
-    findOnPath(setup.programs, facts.env) !== null || facts.exists(setup.folder({ ...facts, level: 'user' }))
-  )
+  return findOnPath(setup.programs, facts) !== null || facts.exists(setup.folder({ ...facts, level: 'user' }))
 }
 
 interface Installed {
@@ -77,7 +75,7 @@ async function install(
   const diff = changes.map(diffSettings).join('')
   if (!isDryRun) carryOut(home, changes)
   const folder = facts.level === 'project' && facts.project !== null ? facts.project : context.folder
-  const codex = setup.name === 'codex' ? findOnPath(setup.programs, facts.env) : null
+  const codex = setup.name === 'codex' ? findOnPath(setup.programs, facts) : null
   if (options.trust === true && codex !== null && !isDryRun)
     await trustCodexHooks(home, codex, facts, setup, folder)
   const { trusted, words } = isDryRun ? { trusted: null, words: null } : await findTrust(setup, facts, folder)
@@ -163,7 +161,7 @@ function lookAt(
   facts: SetupFacts,
 ): { readonly result: object; readonly words: string } {
   const { name, title } = setup
-  const program = findOnPath(setup.programs, facts.env)
+  const program = findOnPath(setup.programs, facts)
   const lastFired = findLastFired(context, name)
   try {
     const { changes } = planAgent(home, setup, facts)

@@ -144,10 +144,7 @@ export class MeetingFolder {
       const base = join(this.place, name.slice(0, -'.reader'.length))
       const stat = lstatSync(join(this.place, name), { throwIfNoEntry: false })
       if (stat === undefined || nowMs - stat.mtimeMs < READ_MS) continue
-      const pid = Number(readFileSync(join(this.place, name), 'latin1'))
-      // The number may be another's by now; whoever writes into this very file is meant.
-      if (findLink(`/proc/${pid}/fd/1`) === `${base}.stdin`) process.kill(pid, 'SIGTERM')
-      else remove(join(this.place, name))
+      if (!endReader(join(this.place, name), `${base}.stdin`)) remove(join(this.place, name))
     }
   }
 
@@ -217,6 +214,20 @@ function remove(path: string): void {
     unlinkSync(path)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  }
+}
+
+/** @returns false when nobody reads any more */
+function endReader(file: string, input: string): boolean {
+  try {
+    const pid = Number(readFileSync(file, 'latin1'))
+    // The number may be another's by now; whoever writes into this very file is meant.
+    return findLink(`/proc/${pid}/fd/1`) === input && process.kill(pid, 'SIGTERM')
+  } catch (error) {
+    // It has ended meanwhile, or its caller has and took the file away.
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
+      return false
+    throw error
   }
 }
 

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { accessSync, constants, statSync } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { isAbsolute, join, relative, sep } from 'node:path'
 import type { Environment } from '#config.ts'
+import type { SetupFacts } from './setup.ts'
 
 /** How much of what a program prints is looked at. */
 const READ_BYTES = 4 * 1024 * 1024
@@ -65,12 +66,29 @@ function endAll({ pid }: ChildProcess): void {
   }
 }
 
-/** Where the first of these programs is on the PATH; null when none is. */
-export function findOnPath(programs: readonly string[], env: Environment): string | null {
-  const folders = (env.PATH ?? '').split(':').filter(isAbsolute)
+/**
+ * Where the first of these programs is on the PATH; null when none is. What lies in the project came with its files, and
+ * is not for us to start.
+ */
+export function findOnPath(
+  programs: readonly string[],
+  { env, project }: Pick<SetupFacts, 'env' | 'project'>,
+): string | null {
+  const folders = (env.PATH ?? '').split(':').filter((folder) => isAbsolute(folder) && !isIn(project, folder))
   for (const program of programs)
     for (const folder of folders) if (isProgram(join(folder, program))) return join(folder, program)
   return null
+}
+
+function isIn(project: string | null, folder: string): boolean {
+  if (project === null) return false
+  try {
+    const way = relative(realpathSync(project), realpathSync(folder))
+    return way !== '..' && !way.startsWith(`..${sep}`)
+  } catch {
+    // Not there: nothing in it is started either.
+    return true
+  }
 }
 
 export function isProgram(file: string): boolean {

@@ -73,7 +73,7 @@ export async function findTrust(setup: AgentSetup, facts: SetupFacts, folder: st
 async function findCodexTrust(setup: AgentSetup, facts: SetupFacts, folder: string): Promise<Trust> {
   const how =
     'Codex runs no hook before you trust it, and says nothing when it runs none: start `codex` and approve them in `/hooks`, or have it done by `turnback install codex --trust`.'
-  const codex = findOnPath(setup.programs, facts.env)
+  const codex = findOnPath(setup.programs, facts)
   if (codex === null) return { trusted: null, words: how }
   const hooks = await listCodexHooks(codex, facts, folder)
   if (hooks === null) return { trusted: null, words: `Codex did not say whether it trusts the hooks. ${how}` }

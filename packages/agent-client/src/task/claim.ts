@@ -1,16 +1,19 @@
 import { DomainError, isId, type TurnId, undoneMarks } from '@turnback/core'
-import type { AgentProcess, Deps, Workspace } from '#ports.ts'
+import { z } from 'zod'
+import type { Deps, Workspace } from '#ports.ts'
 import { listRestoreFacts } from '#restore/facts.ts'
 import { listMarked } from '#store/task-processes.ts'
 
-/** One run at a time in a tree: with two, nobody could tell whose changes are whose, and neither could be taken back. */
-interface Claim {
-  readonly process: AgentProcess
-  readonly task: string
+const claimSchema = z.object({
+  process: z.object({ pid: z.int(), started: z.string(), boot: z.string(), space: z.string() }),
+  task: z.string(),
   /** What the try at hand started, to be looked for when this run is gone without a word. */
-  readonly group: number | null
-  readonly mark: string | null
-}
+  group: z.int().nullable(),
+  mark: z.string().nullable(),
+})
+
+/** One run at a time in a tree: with two, nobody could tell whose changes are whose, and neither could be taken back. */
+type Claim = z.infer<typeof claimSchema>
 
 type ClaimDeps = Pick<Deps, 'log' | 'processes'>
 
@@ -88,8 +91,7 @@ function keyOf(workspace: Workspace): string {
 
 function findClaim({ log }: ClaimDeps, workspace: Workspace): Claim | null {
   const text = log.findFact(keyOf(workspace))
-  // Written by putClaim below and kept in our own checked database.
-  return text === null ? null : (JSON.parse(text) as Claim)
+  return text === null ? null : claimSchema.parse(JSON.parse(text))
 }
 
 function putClaim({ log }: ClaimDeps, workspace: Workspace, claim: Claim): void {
