@@ -194,7 +194,8 @@ test('what a failed try left running is ended with its group; what left the grou
 
   const passed = await rig.task(
     'u',
-    'setsid sleep 600 & echo $! > ../inner; until [ -n "$(cat ../inner)" ]; do :; done',
+    // Until it has become what it is to be.
+    'setsid sleep 600 & echo $! > ../inner; until [ "$(cat /proc/$!/comm)" = sleep ]; do :; done',
   )
   const [left] = passed.json.stillRunning
   expect(passed.json.stillRunning).toMatchObject([{ command: 'sleep' }])
