@@ -56,7 +56,7 @@ const pidIn = (path: string) => Number(rig.text(path).trim())
 /** Changes the tree, leaves word of two processes of its own, and stays. */
 const STAYS = 'echo more >> a.txt; sleep 600 & echo $! > ../inner; echo $$ > ../outer; touch ../ready; wait'
 
-describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
+describe.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)('%s', (signal) => {
   test('ends all that the task started, takes its work back, and is an interruption', async () => {
     const before = snapshotTree(rig.root)
     const { child, ended } = start('run', '--task', 't', '--retries', '3', '--json', '--', 'sh', '-c', STAYS)

@@ -1,4 +1,4 @@
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 export type StopSignal = (typeof SIGNALS)[number]
 
 /** Whether somebody wants the run to end: it then ends what it started, and puts the tree in order first. */
