@@ -176,3 +176,16 @@ test('a merge that the task began and left is not told as taken back', async () 
   expect(json.error?.message).toContain('git merge --abort')
   expect(rig.facts()).toEqual(before)
 })
+
+test('commits that a failed task made in a submodule stay, and are told with what puts them back', async () => {
+  rig.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', rig.root, 'sub')
+  rig.git('commit', '-qm', 'sub')
+  const head = rig.git('-C', 'sub', 'rev-parse', 'HEAD').trim()
+  const line = 'cd sub; echo x >> a.txt; git -c user.name=a -c user.email=a@example.com commit -qam x; exit 1'
+  const { code, json } = await rig.task('t', line)
+  expect([code, json.outcome]).toEqual([4, 'failed'])
+  expect(json.error?.message).toContain(`submodule sub: \`git reset ${head}\``)
+  expect(rig.text('sub/a.txt')).toBe('one\ntwo\n')
+  rig.git('-C', 'sub', 'reset', '-q', head)
+  expect(rig.git('status', '--porcelain')).toBe('')
+})

@@ -1,9 +1,10 @@
+import { join } from 'node:path'
 import { DomainError } from '@turnback/core'
 import type { Workspace } from '#ports.ts'
-import { findGitTop } from '#worktree/git-state.ts'
+import { findGitTop, readGitState } from '#worktree/git-state.ts'
 import { Git, splitNul } from './git.ts'
 import { type IndexEntries, readIndex } from './git-index.ts'
-import type { GitPath } from './git-paths.ts'
+import { type GitPath, showGitPath } from './git-paths.ts'
 
 /** A repository as it is before a task. */
 export interface Repository {
@@ -15,8 +16,21 @@ export interface Repository {
   /** Full name of the branch that HEAD stands for, or null when it is on none. */
   readonly branch: string | null
   readonly index: IndexEntries
+  /** HEAD of each submodule. */
+  readonly submodules: Heads
   /** What git is in the middle of, or null. */
   readonly operation: string | null
+}
+
+/** By path; null where there is no commit, or no repository yet. */
+type Heads = ReadonlyMap<GitPath, string | null>
+
+const SUBMODULE_MODE = '160000'
+
+/** HEAD of each submodule as it is now. */
+export function readSubmodules({ folder }: Git, { entries }: IndexEntries): Heads {
+  const paths = [...entries].flatMap(([path, { mode }]) => (mode === SUBMODULE_MODE ? [path] : []))
+  return new Map(paths.map((path) => [path, readGitState(join(folder, showGitPath(path))).head]))
 }
 
 /**
@@ -39,11 +53,11 @@ export async function findRepository(
   const top = await here.getLine('TASK_REFUSED', ['rev-parse', '--show-toplevel'])
   const git = new Git(top, env, format === 'sha256' ? 64 : 40)
   const branch = await git.run(['symbolic-ref', '--quiet', 'HEAD'])
+  const index = await readIndex(git, 'TASK_REFUSED')
   return {
-    ...{ git, prefix, operation },
+    ...{ git, prefix, operation, index, submodules: readSubmodules(git, index) },
     head: await git.findCommit('HEAD'),
     branch: branch.status === 0 ? branch.stdout.toString('utf8').trimEnd() : null,
-    index: await readIndex(git, 'TASK_REFUSED'),
   }
 }
 

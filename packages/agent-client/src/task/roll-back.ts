@@ -3,8 +3,8 @@ import type { RestoreAsk } from '#restore/ask.ts'
 import { WHOLE_TURNS } from '#restore/ask.ts'
 import { executeRestore } from '#restore/execute.ts'
 import { equalEntries, type GitEntry, readIndex, writeIndex } from './git-index.ts'
-import type { GitPath } from './git-paths.ts'
-import type { Repository } from './repository.ts'
+import { type GitPath, showGitPath } from './git-paths.ts'
+import { type Repository, readSubmodules } from './repository.ts'
 import type { Leftovers, TaskPorts } from './task.ts'
 
 /** What a rollback did, and what it could not take back. */
@@ -31,6 +31,8 @@ export async function rollBack(
   if (repository === null || back.leftovers.error !== null) return back
   try {
     await putIndexBack(repository)
+    const moved = findMovedSubmodule(repository)
+    if (moved !== null) return withError(back, { code: 'TASK_REFUSED', message: moved })
     const { operation } = ports.deps.git(ports.workspace.root)
     if (operation === repository.operation) return back
     const message =
@@ -44,6 +46,17 @@ export async function rollBack(
     const message = `What the task staged is staged still: ${String(details.said)}`
     return withError(back, { code, message })
   }
+}
+
+/** Commits of a submodule are its own repository's, which no restore touches. Null when there are none. */
+function findMovedSubmodule({ git, index, submodules }: Repository): string | null {
+  const now = readSubmodules(git, index)
+  for (const [path, head] of submodules) {
+    if (now.get(path) === head || head === null) continue
+    const name = showGitPath(path)
+    return `The task moved HEAD of the submodule ${name}: \`git reset ${head}\` in there puts it back, and keeps the files.`
+  }
+  return null
 }
 
 function withError(back: RolledBack, error: NonNullable<Leftovers['error']>): RolledBack {
