@@ -39,6 +39,8 @@ export async function runStep(
   }: { readonly argv: readonly string[]; readonly line: string; readonly folder: string },
 ): Promise<StepEnd> {
   await note(ports, plan, running, 'tool.before', line)
+  // Before it starts: should this run be killed the moment after, what it started is found by its mark.
+  noteGroup(ports.deps, ports.workspace, null, markOf(running))
   const child = startChild(argv, {
     folder,
     env: variables(ports, plan, running),
